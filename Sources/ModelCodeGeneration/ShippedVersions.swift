@@ -73,10 +73,10 @@ package struct ShippedVersions {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Notes the versions of a model that are not noted yet as shipped.
+    /// Records the versions of a model that are not yet recorded as shipped.
     ///
     /// - Returns: The names of these versions.
-    /// - Throws: The first ``ModelDiagnostic`` where a shipped version was edited, and the errors of reading and writing.
+    /// - Throws: The first ``ModelDiagnostic`` if a shipped version was edited, and the errors of reading and writing.
     @discardableResult package static func ship(_ model: URL) throws -> [String] {
         var shipped = try ShippedVersions(of: model)
         var models: [(name: String, model: NSManagedObjectModel)] = []
@@ -101,7 +101,7 @@ package struct ShippedVersions {
 
     // MARK: Checking
 
-    /// Returns an error for each shipped version that was edited or is gone, and for each entity in it that differs.
+    /// Returns an error for each shipped version that was edited or removed, and for each entity in it that differs.
     func diagnostics(of models: [(name: String, model: NSManagedObjectModel)], in bundle: URL) -> [ModelDiagnostic] {
         versions.flatMap { version -> [ModelDiagnostic] in
             guard let model = models.first(where: { $0.name == version.name })?.model else {

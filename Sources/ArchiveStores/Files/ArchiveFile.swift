@@ -18,7 +18,8 @@ package struct ArchiveFile: Sendable {
     /// Called before each system call of a write, with its name. Tests end the process there.
     package static let onStep = LockedBox<(@Sendable (String) -> Void)?>(nil)
 
-    /// How many bytes a system call writes at most, when they come in smaller pieces. Tests take fewer, so that a small file takes several calls.
+    /// The maximum number of bytes that a system call writes, if they arrive in smaller pieces. Tests use fewer, so that a small file takes several
+    /// calls.
     package static let bufferSize = LockedBox(1 << 20)
 
     init(_ url: URL) { path = url.resolvingSymlinksInPath().path }
@@ -93,11 +94,11 @@ package struct ArchiveFile: Sendable {
 
     /// Replaces the file, or creates it: `body` writes a file beside it, which is synced to the disk and then moved into place.
     ///
-    /// Whatever happens meanwhile, the old file or the new one is there as a whole. Call it under ``withLock(timeout:_:)``.
+    /// Whatever happens meanwhile, the old file or the new one exists as a whole. Call it under ``withLock(timeout:_:)``.
     ///
     /// - Parameter keepsMode: Whether the new file has the permissions of the old one.
     /// - Returns: The stamp of the new file.
-    /// - Throws: The system's error, or that of `body`; the old file is there then.
+    /// - Throws: The system's error, or that of `body`; the old file still exists then.
     func replace(keepsMode: Bool = true, _ body: (ArchiveOutput) throws -> Void) throws -> FileStamp {
         var old = stat()
         let hasOld = stat(path, &old) == 0

@@ -15,7 +15,7 @@ struct ArchiveContents {
     /// The values that are archives, which could not be decoded.
     var rawArchives: Set<RawArchive> = []
 
-    /// The largest number that is read: rows are in pages by their numbers, so a larger one would take memory for nothing.
+    /// The largest number that is accepted: rows are in pages by their numbers, so a larger one would waste memory.
     static let largestNumber: Int64 = 1 << 31
 
     /// The place of a value: the number of its object, and the index of its property.

@@ -49,7 +49,7 @@ extension ArchiveStore: FileStore {
 }
 
 extension ArchiveStore {
-    /// Replaces the metadata of a store that is not open. The UUID and the type stay, unless others are given.
+    /// Replaces the metadata of a store that is not open. The UUID and the type stay the same, unless others are given.
     static func replaceMetadata(_ metadata: [String: Any]?, at url: URL) throws {
         let file = ArchiveFile(url)
         try file.withLock(timeout: SQLiteStoreDefaults.timeout) {

@@ -37,8 +37,8 @@ extension ArchiveStore {
         return metadata
     }
 
-    /// Compares the versions of the model and the file. Apple's hashes cannot be computed: in a file of Apple's framework, they are compared with those of
-    /// the model, and where they differ, its objects must fit the model when they are read.
+    /// Compares the versions of the model and the file. Apple's hashes cannot be computed: in a file of Apple's framework, they are compared with
+    /// those of the model, and if they differ, its objects must fit the model when they are read.
     ///
     /// - Throws: Code 134100 with the entities that differ.
     final func checkVersions() throws {

@@ -213,7 +213,7 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
 
     /// Reads the file again if others have written it. Objects that differ get a new version, so that saves of their former values conflict.
     ///
-    /// - Throws: The error of a file that is not there, or that cannot be read; it is not overwritten then.
+    /// - Throws: The error of a file that is missing, or that cannot be read; it is not overwritten then.
     private func reloadIfChanged() throws {
         if isReadOnly || FileStamp(file.path) == contents.stamp { return }
         guard let read = try file.read() else {

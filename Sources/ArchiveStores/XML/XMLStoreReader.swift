@@ -11,7 +11,7 @@ struct XMLStoreMap: Sendable {
     }
 
     var header: XMLStoreHeader
-    /// The objects in the order of the file; empty where they cannot be copied.
+    /// The objects in the order of the file; empty if they cannot be copied.
     var spans: [Span]
     /// The text after the last object.
     var tail: [UInt8]
@@ -244,7 +244,7 @@ struct XMLStoreReader {
         if column.kind.isToOne { writer.set(known.first, at: column.place) } else { writer.set(known, at: column.place) }
     }
 
-    /// Sets the references that could not be set before. One to an object that is not there stays, as a delete rule without action leaves it: its object
+    /// Sets the references that could not be set before. A reference to a missing object stays, as a delete rule without action leaves it: its object
     /// reads as deleted.
     private mutating func finishReferences() throws {
         for item in later {

@@ -12,7 +12,7 @@ enum XMLStoreText {
 
     private static let hexadecimal = Array("0123456789abcdef".utf8)
 
-    /// Whether a byte of UTF-8 is written as it is.
+    /// Whether a byte of UTF-8 is written unchanged.
     private static let isPlain: [Bool] = (0...255).map { byte in
         switch UInt8(byte) {
         case 0x09, 0x0A: true

@@ -52,7 +52,7 @@ struct FetchRequestCast {
         return expression
     }
 
-    /// The warning at a cast that is compiled as it is.
+    /// The warning at a cast that is compiled unchanged.
     var warning: String {
         let failure = isForced ? "stops the program" : "is nil"
         return "this cast \(failure) unless the request was created as \(type), because generic types have no subtypes in Swift. "
@@ -82,7 +82,7 @@ class FetchRequestFinder: SyntaxVisitor {
     override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
 }
 
-/// Finds the casts of a file that are compiled as they are.
+/// Finds the casts of a file that are compiled unchanged.
 final class FetchRequestCastFinder: FetchRequestFinder {
     /// A store's `execute(_:with:)` always receives a request of the type that it casts to.
     override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {

@@ -10,7 +10,7 @@ public struct SourceProblem: Error, Equatable, CustomStringConvertible, Sendable
     /// The unsupported declaration, and an alternative.
     public let message: String
 
-    /// Whether the build goes on.
+    /// Whether the build continues.
     public var isWarning = false
 
     /// `path:line:column: error: message`, which build systems and editors recognize.

@@ -38,11 +38,11 @@ package struct CatalogueRelation<Dialect: TableDialect>: Sendable {
     package var columns: [CatalogueColumn<Dialect>] = []
     /// A column that every row has without its being declared, such as SQLite's `rowid`. It is no attribute, and may be the key.
     package var rowNumber: CatalogueColumn<Dialect>?
-    /// The columns of the primary key; none where there is no such key.
+    /// The columns of the primary key; empty if there is no such key.
     package var primaryKey: [String] = []
     /// The columns of each further uniqueness rule that holds for all rows.
     package var uniques: [[String]] = []
-    /// Every rule that keeps rows apart, also those for some rows, and those about expressions.
+    /// Every rule that keeps rows distinct, including partial ones, and those about expressions.
     package private(set) var uniqueRules: [UniqueRule] = []
     package var references: [CatalogueReference] = []
 
@@ -82,7 +82,7 @@ package struct CatalogueColumn<Dialect: TableDialect>: Sendable {
     package enum Source: Sendable {
         /// The program, or the column's default.
         case program(hasDefault: Bool)
-        /// A sequence: `GENERATED … AS IDENTITY`, or the number of a row. `isStrict` where a value of the program is taken only on demand.
+        /// A sequence: `GENERATED … AS IDENTITY`, or the number of a row. `isStrict` if a value of the program is accepted only on demand.
         case identity(isStrict: Bool)
         /// An expression: `GENERATED ALWAYS AS (…)`.
         case expression
@@ -119,7 +119,7 @@ package struct CatalogueReference: Sendable {
     package let onDelete: DeleteAction
 
     package enum DeleteAction: Sendable {
-        /// An error, where the row is still referred to.
+        /// An error, if the row is still referred to.
         case refuse
         /// The referring rows are deleted, too.
         case cascade

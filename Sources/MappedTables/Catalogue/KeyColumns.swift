@@ -9,7 +9,7 @@ package struct KeyColumns<Dialect: TableDialect>: Sendable {
     package let kind: SQLKeyKind
     /// Whether a key is the column's own value.
     package let isPlain: Bool
-    /// The key that the columns refer to, where the database takes values for equal that are spelled in another way; nil elsewhere.
+    /// The key that the columns refer to, if the database treats different spellings as equal; otherwise nil.
     private let spelling: Spelling?
 
     /// The key of another row, which is looked up: an object has one key, even if the rows that refer to it spell it differently.

@@ -7,7 +7,7 @@ package enum SQLWords {
         character.isLetter || character.isNumber || character == "_" || character == "$"
     }
 
-    /// Returns the words of an expression in lower case, with those in quotation marks. Among them are some that are no names.
+    /// Returns the words of an expression in lower case, including those in quotation marks. Some of them are not names.
     package static func of(_ sql: String) -> Set<String> {
         var words: Set<String> = []
         var word = ""

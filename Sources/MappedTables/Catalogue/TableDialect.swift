@@ -12,15 +12,15 @@ package protocol TableDialect: Sendable {
 
     // MARK: Types
 
-    /// Returns the type as it was declared, for messages.
+    /// Returns the declared type, for messages.
     static func declared(_ type: ColumnType) -> String
-    /// Returns the form of a type, as the type itself suggests; nil where it suggests none.
+    /// Returns the form that a type itself suggests; nil if it suggests none.
     static func form(of type: ColumnType) -> Form?
-    /// Returns the form of a type for an attribute of a storage; nil where the attribute cannot hold the type.
+    /// Returns the form of a type for an attribute of a storage; nil if the attribute cannot hold the type.
     static func form(of type: ColumnType, for storage: SQLStorage) -> Form?
     /// Returns the number of bits of an integer; nil for another form.
     static func bits(of form: Form) -> Int?
-    /// Whether values are UUIDs, which a store can give to new rows.
+    /// Whether values are UUIDs, which a store can assign to new rows.
     static func isUUID(_ form: Form) -> Bool
     /// Whether the database enforces its foreign keys: SQLite checks them only on request.
     static var enforcesReferences: Bool { get }
@@ -66,7 +66,7 @@ package protocol TableDialect: Sendable {
     static func hasSpellings(_ column: CatalogueColumn<Self>) -> Bool
     /// Returns the condition that a column has a value, by the rules of the column that it refers to, or its own.
     static func equal(_ name: String, _ column: CatalogueColumn<Self>, _ value: String, as target: CatalogueColumn<Self>) -> String
-    /// Returns a key that was looked up, compared as it is.
+    /// Returns a key that was looked up, in the form for exact comparisons.
     static func compared(_ key: String, _ kind: SQLKeyKind) -> String
     /// Returns the kind of a key of columns, and whether it is the one column's own value.
     ///
@@ -74,7 +74,7 @@ package protocol TableDialect: Sendable {
     static func kind(of columns: [CatalogueColumn<Self>], target: KeyColumns<Self>?) -> (kind: SQLKeyKind, isPlain: Bool)
     /// Returns the SQL that selects a key; it is NULL if a column is.
     static func selected(_ key: KeyColumns<Self>, of table: String?) -> String
-    /// Returns the key of columns with the values of a JSON array; nil where they have no such values.
+    /// Returns the key of columns with the values of a JSON array; nil if they have no such values.
     static func key(of parts: [Any], _ columns: [CatalogueColumn<Self>]) -> String?
     /// Returns the value of each column, from a parameter with a key.
     static func written(_ key: KeyColumns<Self>, _ parameter: String) -> [(column: String, value: String)]
@@ -85,7 +85,7 @@ package struct DraftedType {
     package let type: NSAttributeDescription.AttributeType
     /// A remark on a form that may be unexpected; nil for others.
     package let note: String?
-    /// The only values that the column takes; none where it takes any.
+    /// The only values that the column accepts; empty if it accepts any.
     package let labels: [String]
 
     package init(_ type: NSAttributeDescription.AttributeType, note: String? = nil, labels: [String] = []) {

@@ -40,7 +40,7 @@ package struct DraftedEntities<Dialect: TableDialect> {
 
     // MARK: Tables
 
-    /// Whether a table has nothing but pairs of keys, and perhaps a number of its own.
+    /// Whether a table contains only pairs of keys, and perhaps a number of its own.
     private func isPairTable(_ relation: CatalogueRelation<Dialect>) -> Bool {
         guard relation.kind == .table, relation.references.count == 2, !isReferredTo(relation) else { return false }
         let columns = relation.references.flatMap(\.columns)
@@ -220,7 +220,7 @@ package struct DraftedEntities<Dialect: TableDialect> {
                 continue
             }
             let attribute = NSAttributeDescription(name: name, type: drafted.type)
-            // The store gives new rows the UUIDs of their keys where the database does not.
+            // The store assigns the UUIDs of new rows' keys if the database does not.
             let isGiven = column.hasDefault || draft.key == [column.name] && (Dialect.form(of: column.type).map(Dialect.isUUID) ?? false)
             attribute.isOptional = !column.isRequired || isGiven
             attribute.userInfo = [MappingKey.column: column.name]

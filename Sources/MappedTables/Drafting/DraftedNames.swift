@@ -26,7 +26,7 @@ struct DraftedNames {
     private static func joined(_ words: [String], isUpper: Bool, instead: String) -> String {
         let name = words.enumerated().map { index, word in
             let isSmall = index == 0 && !isUpper
-            // A word that is spelled in capitals stays so, apart from one at the beginning.
+            // A word in capitals keeps them, unless it is the first one.
             return (isSmall ? word.prefix(1).lowercased() : word.prefix(1).uppercased()) + word.dropFirst()
         }.joined()
         guard let first = name.first, first.isLetter || first == "_" else { return instead + name }

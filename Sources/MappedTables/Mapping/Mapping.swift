@@ -4,8 +4,8 @@ package import SQLQueries
 
 /// The entities of a model over the tables and views of a schema that another program has made.
 ///
-/// Statements name each of them as a table of its own, with the columns `id`, `entity` and `version` and one for each property, which
-/// ``statement(_:)`` puts before them. Databases resolve that when it plans a statement: conditions reach the indexes of the columns.
+/// Statements refer to each of them as a table of its own, with the columns `id`, `entity` and `version` and one for each property; ``statement(_:)``
+/// prepends the definitions. Databases resolve these when they plan a statement: conditions reach the indexes of the columns.
 // Immutable apart from `known`, which has a lock.
 package final class Mapping<Dialect: TableDialect>: Sendable {
     package let schema: SQLSchema

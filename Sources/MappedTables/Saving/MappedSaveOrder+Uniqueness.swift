@@ -4,8 +4,8 @@ internal import Predicates
 internal import SQLQueries
 
 extension MappedSaveOrder {
-    /// The values of a rule, so that rows that are equal to the database are equal here. Rows that only look so are written one after another, which harms
-    /// nothing.
+    /// The values of a rule, such that rows that are equal to the database are equal here. Rows that only seem equal are written one after another,
+    /// which does no harm.
     private struct Claim: Hashable {
         let entity: Int64
         let rule: Int
@@ -60,7 +60,7 @@ extension MappedSaveOrder {
         return values
     }
 
-    /// The columns by which a row may give up its place in a rule, best first. A row that is updated gets their values back when it is.
+    /// The columns by which a row may give up its place in a rule, best first. An updated row gets their values back when it is written.
     func parkedColumns(_ node: Node, _ rule: UniqueRule) -> [CatalogueColumn<Dialect>] {
         func columns(_ names: [String]) -> [CatalogueColumn<Dialect>] {
             names.compactMap { name in

@@ -17,7 +17,7 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
         case update([Part])
         /// Deleted objects of one entity.
         case delete(SQLEntity, [StoreChange])
-        /// New objects, none of which refers to another one.
+        /// New objects, which do not refer to each other.
         case insert([Part])
         /// A reference of a row that will be deleted becomes NULL.
         case clear(StoreChange, slot: Int)
@@ -34,7 +34,7 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
     let mapping: Mapping<Dialect>
     /// Returns the mapping of an entity.
     private let sqlEntity: (NSEntityDescription) throws -> SQLEntity
-    /// Rows in the database of changes that have no values of theirs.
+    /// The rows in the database of changes that do not contain their values.
     private let current: [NSManagedObjectID: Row]
 
     /// One operation on one row.
@@ -227,7 +227,7 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
     private mutating func cut(_ postponed: inout [Int: Set<Int>]) throws -> [Int] {
         let circle = graph.circle()
         let edges = circle.map { (number: $0, edge: graph.edges[$0]) }
-        // A new row may refer to nothing until the others are there.
+        // A new row may refer to nothing until the others exist.
         for (number, edge) in edges {
             guard case .isNeeded(let slot) = edge.reason, nodes[edge.second].kind == .insert, mayBeNull(slot, nodes[edge.second]) else {
                 continue
@@ -258,7 +258,7 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
                 return graph.remove(number)
             }
         }
-        // Rows that are deleted together: where the database looks at references after each statement, those of one table go by one.
+        // Rows that are deleted together: if the database checks references after each statement, those of one table are deleted by one.
         let deletions = edges.filter { nodes[$0.edge.first].kind == .delete && nodes[$0.edge.second].kind == .delete }
         if deletions.isEmpty { throw circular(Set(edges.flatMap { [$0.edge.first, $0.edge.second] }).map { nodes[$0].change }) }
         return deletions.compactMap { graph.remove($0.number) }

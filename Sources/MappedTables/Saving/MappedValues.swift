@@ -16,7 +16,7 @@ package struct MappedValues<Dialect: TableDialect> {
         return Dialect.placeholder(parameters.count)
     }
 
-    /// Sets a column, also where it was set before.
+    /// Sets a column, even if it was set before.
     package mutating func set(_ column: String, _ value: String) {
         if let index = assignments.firstIndex(where: { $0.column == column }) {
             assignments[index].value = value
@@ -28,7 +28,7 @@ package struct MappedValues<Dialect: TableDialect> {
     package func contains(_ column: String) -> Bool { assignments.contains { $0.column == column } }
 }
 
-/// Makes the values of columns of those of rows, for one save.
+/// Converts values of rows to values of columns, for one save.
 package protocol MappedValueWriting {
     associatedtype Dialect: TableDialect
 
@@ -66,7 +66,7 @@ extension MappedValueWriting {
             try add(value, slot, row, base: nil, entity, table, to: &values)
         }
         if !change.objectID.isTemporaryID {
-            // The object comes back under the key that it had.
+            // The object returns under its former key.
             let parameter = values.bind(try key(of: change, table))
             for (column, value) in table.key.written(parameter) { values.set(column, value) }
         }

@@ -1,4 +1,4 @@
-/// Things of a save that are done one after another, some of them only after others.
+/// Operations of a save that are done in sequence; some have to follow others.
 struct SaveGraph<Reason> {
     struct Edge {
         let first: Int
@@ -12,7 +12,7 @@ struct SaveGraph<Reason> {
     /// The number of operations that each one waits for; -1 once it is done.
     private var waits: [Int]
     private(set) var leftCount: Int
-    /// Nothing before it waits: edges are added before the first is removed.
+    /// No operation before it waits: edges are added before the first is removed.
     private var firstWaiting = 0
 
     init(count: Int) {
@@ -39,7 +39,7 @@ struct SaveGraph<Reason> {
         return edgesFrom[thing].compactMap { remove($0) }
     }
 
-    /// Removes an edge, and returns its end where that waits for nothing more.
+    /// Removes an edge, and returns its end if that no longer waits.
     mutating func remove(_ edge: Int) -> Int? {
         guard edges[edge].isThere else { return nil }
         edges[edge].isThere = false

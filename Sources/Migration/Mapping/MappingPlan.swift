@@ -84,7 +84,7 @@ final class MappingPlan {
         }
     }
 
-    /// Finds out which relationships can be set when the objects are made.
+    /// Determines which relationships can be set when the objects are made.
     func setAtOnce() {
         guard keepsRelationships else { return }
         for place in relationships.indices {
@@ -95,7 +95,7 @@ final class MappingPlan {
         }
     }
 
-    /// Finds out which relationships their inverses set: one end is enough, unless it has an order that the other does not know.
+    /// Determines which relationships their inverses set: one end is enough, unless it has an order that the other does not know.
     func leaveToInverses(_ plans: [MappingPlan]) {
         guard keepsRelationships else { return }
         for place in relationships.indices {

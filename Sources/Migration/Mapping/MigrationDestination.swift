@@ -4,13 +4,13 @@ internal import Logging
 
 /// The place of the migrated store: its files are written in a folder beside it, and moved into place when they are complete.
 struct MigrationDestination {
-    /// How the store gets to its place.
+    /// The way in which the store gets to its place.
     private enum Kind {
         /// Files that the store class copies.
         case files(any FileStore.Type)
         /// The file or folder of an atomic store.
         case atomic
-        /// Any other store is filled where it is.
+        /// Any other store is filled in place.
         case direct
     }
     let url: URL

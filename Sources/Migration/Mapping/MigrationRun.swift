@@ -23,7 +23,7 @@ final class MigrationRun {
     private(set) lazy var made = PolicyObjects(self)
     /// Whether the destination has everything.
     var isComplete = false
-    /// Where an earlier migration was killed.
+    /// The step at which an earlier migration was killed.
     var resumed: MigrationStep?
     /// The destination object whose relationships are being set, and its source.
     var currentPair: (destination: NSManagedObject, source: NSManagedObject)?

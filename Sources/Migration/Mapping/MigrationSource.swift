@@ -46,7 +46,7 @@ final class MigrationSource {
         return ([url.absoluteString, type, store?.identifier ?? "-"] + files).joined(separator: "\n")
     }
 
-    /// Calls `body`, whose errors are those of the source.
+    /// Calls `body`, whose errors become errors of the source.
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             throw MigrationError.wrapped(error, NSMigrationManagerSourceStoreError, nil, nil, "The store cannot be migrated.")

@@ -34,7 +34,7 @@ struct MigrationValidation {
     ///
     /// - Parameter new: The new objects that are associated with source objects.
     mutating func note(_ new: [NSManagedObject], _ context: NSManagedObjectContext) throws {
-        // Objects that a policy makes by itself may be completed by it later.
+        // A policy may complete its own objects later.
         if hasPolicies {
             let own = Set(new.map(ObjectIdentifier.init))
             for object in context.insertedObjects where !own.contains(ObjectIdentifier(object)) {

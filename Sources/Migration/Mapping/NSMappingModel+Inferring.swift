@@ -8,9 +8,9 @@ extension NSMappingModel {
     /// - Parameters:
     ///   - sourceModel: The older version.
     ///   - destinationModel: The newer version.
-    /// - Returns: The mapping model. It may be changed before a migration, such as by giving an entity mapping a policy. Its entity mappings are called as on
-    ///   Apple's platforms, `IEM_Transform_Song`, `IEM_Copy_Song`, `IEM_Add_Song` and `IEM_Remove_Song`, and those of the first two kinds have the names of
-    ///   properties in their user info: `mappedProperties`, `addedProperties` and `removedProperties`, each a `Set<String>`.
+    /// - Returns: The mapping model. It may be changed before a migration, such as by giving an entity mapping a policy. Its entity mappings have the
+    ///   same names as on Apple's platforms, `IEM_Transform_Song`, `IEM_Copy_Song`, `IEM_Add_Song` and `IEM_Remove_Song`, and those of the first two
+    ///   kinds have the names of properties in their user info: `mappedProperties`, `addedProperties` and `removedProperties`, each a `Set<String>`.
     /// - Throws: Code 134190 with every change that cannot be inferred, naming entity and property.
     public class func inferredMappingModel(
         forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel

@@ -3,12 +3,12 @@ public import ObjectGraph
 internal import Predicates
 
 extension NSMigrationManager {
-    /// Returns the source entity of an entity mapping, as ``sourceContext`` has it; nil where it has none.
+    /// Returns the source entity of an entity mapping, as an entity of ``sourceContext``; nil if it has none.
     public func sourceEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
         mEntity.sourceEntityName.flatMap { sourceContext.persistentStoreCoordinator?.managedObjectModel.entitiesByName[$0] }
     }
 
-    /// Returns the destination entity of an entity mapping, as ``destinationContext`` has it; nil where it has none.
+    /// Returns the destination entity of an entity mapping, as an entity of ``destinationContext``; nil if it has none.
     public func destinationEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
         mEntity.destinationEntityName.flatMap { destinationContext.persistentStoreCoordinator?.managedObjectModel.entitiesByName[$0] }
     }

@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// Migrates a store to another version of its model, by a mapping model.
 ///
-/// The manager opens the source store read-only, fills a new store in batches, and moves it into place when it is complete and synced: until then
-/// the source is all there is. Memory does not grow with the number of objects beyond the pairs of their numbers, 16 bytes each. A migration into a SQLite
-/// store that was killed is resumed by the next call with equal arguments and an unchanged source; see ``NSEntityMigrationPolicy/canResume``.
+/// The manager opens the source store read-only, fills a new store in batches, and moves it into place when it is complete and synced: until then,
+/// only the source exists. Memory does not grow with the number of objects beyond the pairs of their numbers, 16 bytes each. A killed migration into
+/// a SQLite store is resumed by the next call with equal arguments and an unchanged source; see ``NSEntityMigrationPolicy/canResume``.
 ///
 /// Use a manager on one thread at a time; ``cancelMigrationWithError(_:)``, ``migrationProgress`` and ``progress`` may be used on any thread.
 ///
@@ -38,11 +38,11 @@ open class NSMigrationManager: NSObject {
     /// Information of the program, for policies. `$manager.userInfo` in value expressions.
     open var userInfo: [AnyHashable: Any]?
 
-    /// Whether the manager lets another one migrate where the class of the source store has one of its own,
-    /// `NSPersistentStore.migrationManagerClass()`. The default is true.
+    /// Whether the manager lets another one migrate if the class of the source store has one of its own, `NSPersistentStore.migrationManagerClass()`.
+    /// The default is true.
     open var usesStoreSpecificMigrationManager = true
 
-    /// Whether the migration goes on where an earlier one was killed.
+    /// Whether the migration continues where an earlier one was killed.
     public package(set) final var isResuming = false
 
     final var run: MigrationRun?
@@ -159,7 +159,7 @@ open class NSMigrationManager: NSObject {
         isCancelled.store(true, ordering: .releasing)
     }
 
-    /// Throws where the migration is cancelled.
+    /// Throws if the migration is cancelled.
     final func checkCancellation() throws {
         guard isCancelled.load(ordering: .acquiring) || progress.isCancelled else { return }
         throw CoreDataError.make(

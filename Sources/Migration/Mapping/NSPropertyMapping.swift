@@ -24,7 +24,7 @@ open class NSPropertyMapping: NSObject, NSCopying {
         /// The entity mapping that makes the objects of a relationship; nil for the one of the relationship's destination.
         var mappingName: String?
     }
-    /// Set where the expression is still to be made from two models.
+    /// Set if the expression must still be made from two models.
     final var automatic: Automatic?
     /// Whether a source value of nil leaves the default value of a property that is not optional, as inferred mappings do.
     final var keepsDefaultForNil = false

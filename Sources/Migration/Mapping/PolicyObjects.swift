@@ -1,9 +1,9 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The saved objects that mappings with policies of the program have made, as far as a policy looks for them.
+/// The saved objects of mappings with the program's policies, if a policy looks for them.
 ///
-/// They take memory only from the first time on that a policy looks; see ``MigrationDestinationContext``.
+/// They take memory only after a policy has looked for them; see ``MigrationDestinationContext``.
 final class PolicyObjects {
     private enum State {
         /// No policy has looked yet.
@@ -21,7 +21,7 @@ final class PolicyObjects {
 
     init(_ run: MigrationRun) { self.run = run }
 
-    /// Returns the objects, which are loaded the first time. Where they cannot be, ``check()`` throws afterwards.
+    /// Returns the objects, which are loaded the first time. If they cannot be, ``check()`` throws afterwards.
     func objects(in context: NSManagedObjectContext) -> Set<NSManagedObject> {
         do {
             if case .unasked = state { try load(in: context) }

@@ -21,7 +21,7 @@ enum PolicyOverrides {
         return own[place] != base[place]
     }
 
-    /// The place of the method in the tables; nil where it is not clear.
+    /// The place of the method in the tables; nil if it is not certain.
     private static let place: Int? = {
         guard let base = words(NSEntityMigrationPolicy.self), let plain = words(Plain.self), let overriding = words(Overriding.self) else {
             return nil

@@ -19,8 +19,8 @@ struct ChainRunner {
     /// The record of the copy's source; written once the copy is complete.
     private var note: URL { folder.appendingPathComponent("source") }
 
-    /// - Throws: The errors of the steps, 134120 once the progress was cancelled, and 134110 where the store was changed meanwhile. The store is as it
-    ///   was then.
+    /// - Throws: The errors of the steps, 134120 once the progress was cancelled, and 134110 if the store was changed meanwhile. The store is left
+    ///   unchanged then.
     func take(_ steps: [VersionStep]) throws {
         guard let last = steps.last else { return }
         if steps.count == 1 { return try runner.take(last) }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
-/// A step that a migration manager takes: it writes a new store, which takes the place of the old one once it is complete and synced.
+/// A step that a migration manager takes: it writes a new store, which replaces the old one once it is complete and synced.
 struct ManagedStep {
     let opening: StoreOpening
     let url: URL

@@ -12,8 +12,8 @@ struct MigrationLock {
     ///
     /// - Parameters:
     ///   - url: The store.
-    ///   - timeout: For how many seconds to wait.
-    /// - Throws: Code 134090 where another process has the lock for longer, and the error of creating the file.
+    ///   - timeout: The number of seconds to wait.
+    /// - Throws: Code 134090 if another process has the lock for longer, and the error of creating the file.
     init(of url: URL, timeout: TimeInterval) throws {
         let url = url.resolvingSymlinksInPath()
         path = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).migration-lock").path

@@ -11,14 +11,14 @@ struct MigrationRoute {
     final class Work {
         /// How many mappings were inferred, or refused.
         var inferences = 0
-        /// The mapping models in the program's bundles, and beside the bundle of the coordinator's model: read once, when the first is looked for.
+        /// The mapping models in the program's bundles, and beside the bundle of the coordinator's model: read once, when the first is needed.
         fileprivate var mappingModels: [(name: String, model: NSMappingModel)]?
     }
 
     private let store: StoreVersion
     private let groups: [[KnownVersion]]
     private let permitsMissingValues: Bool
-    /// Whether a mapping may be inferred where there is no mapping model.
+    /// Whether a mapping may be inferred if there is no mapping model.
     let mayInfer: Bool
     let work = Work()
 
@@ -69,7 +69,7 @@ struct MigrationRoute {
         return mayInfer ? try inferredWay(from: source, to: destination) : nil
     }
 
-    /// Returns the way between two versions by one of the mapping models; nil where it is not one between these.
+    /// Returns the way between two versions by one of the mapping models; nil if it does not map between these.
     func mappedWay(by place: Int, from source: KnownVersion, to destination: KnownVersion) -> VersionStep.Way? {
         let (name, model) = mappingModels[place]
         guard MappingModelLocator.mayFit(model, from: source.profiles, to: destination.profiles), source.isReadable, destination.isReadable,

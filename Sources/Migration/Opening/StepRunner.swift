@@ -11,7 +11,7 @@ struct StepRunner {
     /// The progress of the whole migration, one unit for each step.
     let progress: Progress
 
-    /// Takes a step, and notes in the store where it came from.
+    /// Takes a step, and records in the store its former version.
     ///
     /// - Throws: Code 134120 once the progress was cancelled, and the errors of the migration. The store is then of the step's source version.
     func take(_ step: VersionStep) throws {

@@ -121,7 +121,7 @@ struct StoreJourney {
 extension StoreVersion {
     /// Returns a runner of the store's steps, with a progress that has a unit for each.
     func stepRunner(for count: Int, in groups: [[KnownVersion]]) -> StepRunner {
-        // A new progress becomes a part of the current one of the thread.
+        // A new progress becomes a part of the thread's current one.
         let progress = opening.progress ?? Progress(totalUnitCount: Int64(count))
         progress.totalUnitCount = Int64(count)
         return StepRunner(opening: opening, url: url, groups: groups, progress: progress)

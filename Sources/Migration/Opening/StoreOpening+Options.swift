@@ -15,7 +15,7 @@ extension StoreOpening {
     /// How many seconds to wait for others that use the files.
     var timeout: TimeInterval { (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteStoreDefaults.timeout }
 
-    /// The progress that the program gave; nil where it gave none.
+    /// The progress that the program has provided; nil if there is none.
     var progress: Progress? { options?[MigrationProgressOption] as? Progress }
 }
 

@@ -1,16 +1,16 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// Puts a migrated store, written elsewhere, into the place of the one it was made from, unless that has been changed since.
+/// Replaces a store by its migrated version, written elsewhere, unless the store has been changed since.
 ///
-/// The class of the store does so where it can, under the locks of its files. The file of another store is compared by its number, size and time.
+/// The class of the store does this if it can, under the locks of its files. The file of another store is compared by its number, size and time.
 struct StoreReplacement {
     let opening: StoreOpening
     let url: URL
     /// The stamp of the files at the beginning of the migration.
     let stamp: String
 
-    /// - Throws: Code 134090 where others have the store open.
+    /// - Throws: Code 134090 if others have the store open.
     init(of opening: StoreOpening, at url: URL) throws {
         (self.opening, self.url) = (opening, url)
         stamp = try Self.stamp(opening, url)

@@ -16,7 +16,7 @@ final class VersionChain {
     private let route: MigrationRoute
     /// For each pair of versions, the first in rows, whether a step cannot be inferred.
     private var refused: [Bool]
-    /// The mapping models that may be those of a pair of versions, by their places.
+    /// The possible mapping models of a pair of versions, by their indices.
     private var mapped: [Int: [Int]] = [:]
     /// The ways that were found, by pair.
     private var ways: [Int: VersionStep.Way] = [:]
@@ -139,7 +139,7 @@ final class VersionChain {
         }
     }
 
-    /// Returns the versions whose entity, or a property of it, is as that of a version; also where it has none.
+    /// Returns the versions whose entity, or a property of it, is the same as that of a version; also if that version has none.
     private func places(like place: Int, _ entity: String, _ property: String?) -> [Int] {
         func traits(_ place: Int) -> String? {
             guard let profile = versions[place].profiles[entity] else { return nil }

@@ -53,7 +53,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
         (place, self.versionChecksum) = (.hashes(hashes, bundle), versionChecksum)
     }
 
-    /// The model. Where it cannot be found, the reason is logged and the model has no entities; a migration fails with the reason.
+    /// The model. If it cannot be found, the reason is logged and the model has no entities; a migration fails with the reason.
     open var resolvedModel: NSManagedObjectModel {
         do { return try resolve() } catch {
             Log.model.error("\(error.localizedDescription)")

@@ -2,7 +2,7 @@ public import Foundation
 public import ObjectGraph
 internal import Predicates
 
-/// The stages that bring a store from older versions of a model to the current one.
+/// The stages that migrate a store from older versions of a model to the current one.
 ///
 /// ```swift
 /// let split = NSCustomMigrationStage(

@@ -56,7 +56,7 @@ package struct EntityProfile: Sendable {
 ///
 /// Its members may be called on any thread.
 package final class EntityProfiles: Sendable {
-    /// Those of the process.
+    /// The profiles of the process.
     package static let shared = EntityProfiles()
     /// How many texts are kept; more are forgotten together.
     private static let limit = 10_000

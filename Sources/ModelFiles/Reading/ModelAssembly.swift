@@ -12,7 +12,7 @@ struct ModelAssembly {
 
     /// The maximum depth of inheritance.
     static let inheritanceLimit = 100
-    /// The maximum number of UTF-8 bytes of a name: names become classes, tables and keys, and are looked at many times.
+    /// The maximum number of UTF-8 bytes of a name: names become classes, tables and keys, and are read many times.
     static let nameLimit = 10_000
 
     let file: String?

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The places where models and mapping models are looked for.
+/// The places that are searched for models and mapping models.
 package enum ModelFolders {
     /// Returns the directories to search in bundles; nil for those of the program.
     package static func folders(of bundles: [Bundle]?) -> [URL] { ModelLocator.folders(of: bundles) }

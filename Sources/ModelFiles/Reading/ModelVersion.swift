@@ -70,7 +70,7 @@ package struct ModelVersion {
 }
 
 extension ModelFile {
-    /// The bundle of the version; nil where it is in none.
+    /// The bundle of the version; nil if it is in none.
     var bundleOfVersions: URL? {
         // The version is a file of a .momd, or a file in a folder of an .xcdatamodeld.
         let folder = url.deletingLastPathComponent()

@@ -160,8 +160,7 @@ extension NSManagedObject {
         set { property.set(RawManagedValue(newValue), in: self) }
     }
 
-    /// Reads or sets a property that is stored as its raw value; reads nil also where the raw value has no case. Call it on the context's
-    /// queue.
+    /// Reads or sets a property that is stored as its raw value; it also reads nil if the raw value has no case. Call it on the context's queue.
     @inlinable public final subscript<Value: RawRepresentable>(property: ManagedProperty<RawManagedValue<Value>?>) -> Value? {
         get { property.value(in: self)?.value }
         set { property.set(newValue.map { RawManagedValue($0) }, in: self) }

@@ -26,7 +26,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest, ExecutableBatchReques
     open private(set) var fetchRequest: NSFetchRequest<any NSFetchRequestResult>
     /// The kind of result.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
-    /// The IDs to delete, where they were given instead of a fetch request.
+    /// The IDs to delete, if they were given instead of a fetch request.
     private var objectIDs: [NSManagedObjectID]?
 
     /// The type of the request.

@@ -5,7 +5,7 @@ extension MergeListeners {
     /// Has each context except one merge a save, asynchronously on its own queue.
     func notify(of saved: @autoclosure () -> SavedIDs, isRemote: Bool, except saver: ObjectRegistry?) {
         func others(_ listeners: [any SaveListener]) -> some Sequence<MergeListener> {
-            // Contexts add listeners of this class, and nothing else does.
+            // Only contexts add listeners, and they add listeners of this class.
             listeners.lazy.map { unsafeDowncast($0, to: MergeListener.self) }.filter { $0.registry !== saver }
         }
         if !withListeners({ others($0).contains { _ in true } }) { return }

@@ -29,7 +29,7 @@ struct FaultErrors {
 
     /// Notes why an object, or one property of it, could not be read.
     mutating func note(_ failure: UnreadObjects.Failure, of id: NSManagedObjectID, _ property: String? = nil) {
-        // A task that is cancelled has learned nothing of the object.
+        // A cancelled task has found out nothing about the object.
         if failure.error is CancellationError { return }
         let wait = failure.retryAfter.map { max(0, Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18) }
         let isLogged = failure.isLogged || error(of: id, property) != nil && entries[id]?[property]?.isLogged ?? false
@@ -141,7 +141,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs `body`, and throws the error of a property that could not be read meanwhile. That of an earlier read stays pending.
+    /// Runs `body`, and throws the error of a property that could not be read meanwhile. The error of an earlier read stays pending.
     func throwingReadErrors<Result>(_ body: () throws -> Result) throws -> Result {
         let earlier = faultError
         faultError = nil

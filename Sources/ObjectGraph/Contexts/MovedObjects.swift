@@ -11,7 +11,7 @@ struct MovedContent {
         case new([NSManagedObjectID: NSManagedObjectID])
     }
 
-    /// The store that is gone.
+    /// The store that was replaced.
     let source: NSPersistentStore
     let destination: NSPersistentStore
     var identity: Identity
@@ -25,9 +25,9 @@ extension ContextList {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Exchanges a store while no context does anything on its queue, and gives the objects of all contexts their IDs in the new one.
+    /// Exchanges a store while all contexts' queues are held, and gives the objects of all contexts their IDs in the new store.
     ///
-    /// - Parameter exchange: Puts the new store in the place of the old one.
+    /// - Parameter exchange: Replaces the old store by the new one.
     func moveObjects(_ exchange: () throws -> MovedContent) rethrows -> NSPersistentStore {
         // Asked once: the main thread, which may wait for this one, may have given its context objects meanwhile.
         let held = contexts.childrenFirst.filter(\.isToBeWaitedFor)
@@ -73,20 +73,20 @@ extension NSManagedObjectContext {
         memberOf = nil
     }
 
-    /// Whether a move of a store waits for this context. A context of the main queue that has no objects, such as an unused `viewContext`, gets to know of the
-    /// move later: the main thread may be waiting for it.
+    /// Whether a move of a store waits for this context. A context of the main queue that has no objects, such as an unused `viewContext`, is
+    /// informed of the move later: the main thread may be waiting for it.
     fileprivate final var isToBeWaitedFor: Bool {
         canBeWaitedFor || !registry.isEmpty || !children.all.isEmpty
     }
 
-    /// Whether nothing on the queue of this context can be waiting for the calling thread.
+    /// Whether no work on the queue of this context can be waiting for the calling thread.
     fileprivate final var canBeWaitedFor: Bool { contextQueue !== ContextQueue.main || contextQueue.isCurrent }
 
     /// Moves the objects of a store to its replacement, together with the changes of this context.
     ///
     /// - Parameter content: Receives the IDs of new objects that had permanent IDs before they were saved, for the children.
     fileprivate func moveObjects(of content: inout MovedContent) {
-        // A context pinned to a state of the old store would go on reading that.
+        // A context pinned to a state of the old store would otherwise continue to read that state.
         generation.advance()
         assignedStores = assignedStores.mapValues {
             $0.store === content.source ? AssignedStore(object: $0.object, store: content.destination) : $0
@@ -108,7 +108,7 @@ extension NSManagedObjectContext {
         if !ids.isEmpty { notifySourceOfRegistration(ids) }
     }
 
-    /// Gives the objects of a store new IDs, and the values that the destination has.
+    /// Gives the objects of a store new IDs, and the values of the destination.
     private func giveIDs(_ ids: inout [NSManagedObjectID: NSManagedObjectID], of content: MovedContent) {
         processPendingChanges()
         adoptPermanentIDs()
@@ -122,7 +122,7 @@ extension NSManagedObjectContext {
             object.batchNumber = 0
             guard let id = object.identifier, id.token === content.source.token else { continue }
             if let new = ids[id] {
-                // A context that was made meanwhile may have both: one object has the ID, and the other one is gone with its store.
+                // A context that was created meanwhile may have both: one object has the ID, and the other one is gone with its store.
                 if registry.object(with: new) != nil { continue }
                 assign(permanentID: new, to: object)
                 moved.append(object)

@@ -12,7 +12,7 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
     public let constraint: [String]
     /// The shared values, by attribute name.
     public let constraintValues: [String: Any]
-    /// The object in the store that has the values, as registered in the saving context; nil where only objects of the save share them.
+    /// The object in the store that has the values, as registered in the saving context; nil if only objects of the save share them.
     public let databaseObject: NSManagedObject?
     /// The values of that object in the store.
     public let databaseSnapshot: [String: Any]?
@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
         try validate(cut: outcome.lost.filter { $0.other !== $0.keeper }.map(\.other))
     }
 
-    /// Gives saved objects that were changed to values of others their stored ones back. Returns whether there were any.
+    /// Restores the stored values of saved objects that were changed to values of others. Returns whether there were any.
     private func restoreValues(of conflicts: [NSConstraintConflict], _ type: NSMergePolicyType) -> Bool {
         var restored: [NSManagedObject] = []
         for conflict in conflicts {
@@ -129,7 +129,7 @@ extension NSManagedObjectContext {
         if takesValues { keeper.awake(fromSnapshotEvents: .mergePolicy) }
     }
 
-    /// Discards a new object, to which nothing refers any more.
+    /// Discards a new object that has no references left.
     private func discard(_ object: NSManagedObject, inFavorOf keeper: NSManagedObject, _ outcome: inout ConstraintOutcome) {
         object.removeFromInverses()
         forget(object)
@@ -194,7 +194,7 @@ struct ConstraintOutcome {
     private(set) var replaced: [NSManagedObject] = []
     /// The objects that have replaced them.
     private var keepers: [ObjectIdentifier: NSManagedObject] = [:]
-    /// The references that the objects that stay could not take, because they have other destinations.
+    /// The references that the remaining objects could not take, because they have other destinations.
     fileprivate(set) var lost: [LostReference] = []
 
     /// Notes that an object has given way.
@@ -215,7 +215,7 @@ struct ConstraintOutcome {
 }
 
 extension NSMergePolicyType {
-    /// Whether the store's object stays as it is.
+    /// Whether the store's object stays unchanged.
     fileprivate var keepsStored: Bool { self == .rollbackMergePolicyType || self == .mergeByPropertyStoreTrumpMergePolicyType }
 }
 
@@ -246,14 +246,14 @@ extension NSConstraintConflict {
 }
 
 extension NSManagedObject {
-    /// Takes the row that the store has now, unless the object has changes: those meet it as a conflict of versions.
+    /// Takes the store's present row, unless the object has changes: these cause a version conflict instead.
     fileprivate func bringUpToDate(with stored: Row?) {
         if hasChanges { return }
         if isFault { return relationships = [] }
         if let stored, let snapshot, snapshot.version != stored.version { rebase(onto: stored) }
     }
 
-    /// Whether the values of some properties are those in the store.
+    /// Whether the values of some properties are the stored ones.
     fileprivate func hasStoredValues(_ names: [String]) -> Bool {
         names.allSatisfy { name in owningEntity.frozen!.byName[name].map { !differsFromSnapshot($0) } ?? false }
     }

@@ -86,7 +86,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Gives `keeper` the objects of the relationships without an inverse.
+    /// Adds the destinations of the relationships without an inverse to `keeper`.
     private func leadOwnDestinations(
         to keeper: NSManagedObject, keepsDestination: Bool, _ staying: (NSManagedObject) -> NSManagedObject
     ) {
@@ -173,7 +173,7 @@ extension NSManagedObject {
     }
 }
 
-/// A reference to an object that gave way which the object that stays could not take: it has another destination.
+/// A reference to a replaced object that the remaining object could not take, because it has another destination.
 struct LostReference {
     let keeper: NSManagedObject
     /// The relationship of the keeper.
@@ -213,7 +213,7 @@ extension NSManagedObjectContext {
         if relationships.isEmpty { return }
         var referring = insertedList.elements + updatedList.elements
         let saved = outcome.replaced.filter { !$0.flags.contains(.gaveWay) }
-        // The fetches find nothing to process, which would be registered for undo.
+        // The fetches then find nothing to process, which would otherwise be registered for undo.
         if !saved.isEmpty { postUnregistered(ObjectChanges()) }
         for object in saved {
             for relationship in relationships where relationship.destinationEntity.map(object.owningEntity.isKindOf) ?? false {

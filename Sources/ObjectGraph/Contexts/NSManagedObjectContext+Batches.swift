@@ -99,7 +99,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Returns the row numbers a to-many relationship refers to from saved objects of one table; nil where IDs are needed.
+    /// Returns the row numbers that a to-many relationship refers to from saved objects of one table; nil if IDs are needed.
     private func relatedNumbers(of relationship: NSRelationshipDescription, from owners: [NSManagedObject]) throws -> RelatedNumbers? {
         guard relationship.isToMany, let origin = owners.first?.origin else { return nil }
         var numbers: [Int64] = []
@@ -182,7 +182,7 @@ extension NSManagedObjectContext {
         guard let fetched = parentSource?.takeFetched(), !fetched.isEmpty else { return }
         faultBatches.add(objects, replacing: replacing, in: registry)
         for object in objects {
-            // Objects that stay in an earlier, larger batch have their parents there.
+            // Objects that remain in an earlier, larger batch have their parents there.
             guard let batch = faultBatches[object.batchNumber], batch.parents.isEmpty else { continue }
             batch.parents = fetched
             return
@@ -247,7 +247,7 @@ extension NSManagedObjectID {
 }
 
 extension NSManagedObject {
-    /// Returns the stored destination IDs of a relationship, as far as they are known without a query.
+    /// Returns the stored destination IDs of a relationship, if they are known without a query.
     func knownIDs(of relationship: NSRelationshipDescription) -> [NSManagedObjectID]? {
         let id = objectID
         guard let store = id.store(for: registry?.context) else { return nil }

@@ -172,7 +172,7 @@ extension NSManagedObjectContext {
     // MARK: Casting
 
     func cast<ResultType>(_ objects: [NSManagedObject], for entity: NSEntityDescription) throws -> [ResultType] {
-        // Where the entity's class guarantees the type, no object is checked.
+        // If the entity's class guarantees the type, no object is checked.
         if let wanted = ResultType.self as? NSManagedObject.Type,
             entity.allKinds.allSatisfy({ $0.managedObjectClass.isSubclass(of: wanted) })
         {

@@ -100,7 +100,7 @@ extension NSManagedObjectContext {
         return (generation.current ?? .current, persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: asked))
     }
 
-    /// Posts the IDs of saved objects: three sets, also of none.
+    /// Posts the IDs of saved objects in three sets, even if all are empty.
     func postSavedIDs(_ changes: ChangeSet) {
         let info = Self.savedIDInfo([changes.insertedIDs?.value ?? changes.inserted.idSet, changes.updated.idSet, changes.deleted.idSet])
         NotificationCenter.postInTurn(name: Self.didSaveObjectIDsNotification, object: self, userInfo: info)

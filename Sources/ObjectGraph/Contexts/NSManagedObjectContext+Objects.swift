@@ -150,7 +150,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Gives faults the values of their rows, which lie in one block. The block is counted for all at once, as in ``appendFaults(of:_:of:to:)``.
+    /// Gives faults the values of their rows, which lie in one block. The block is retained for all of them at once, as in
+    /// ``appendFaults(of:_:of:to:)``.
     private func fulfill(_ objects: [NSManagedObject], _ rows: RowList, _ run: Range<Int>, of block: RowBlock) {
         let shared = Unmanaged.passUnretained(block)
         shared.retain(times: 2 * run.count)
@@ -266,14 +267,14 @@ extension NSManagedObjectContext {
         if undoer != nil { eventLog.append(.inserted(object.makeUndoState())) }
     }
 
-    /// Stops the program where an object of another context is passed to this one; Apple's framework raises an exception.
+    /// Stops the program if an object of another context is passed to this one; Apple's framework raises an exception.
     func requireSameContext(_ object: NSManagedObject, _ what: String) {
         stopProgram(
             unless: object.registry == nil || object.registry === registry,
             "An object cannot be \(what) in another context than its own: use object(with:) to get \(object.objectID) into this one.")
     }
 
-    /// Inserts an object that has no context, or none any more; implements the public ``insert(_:)``.
+    /// Inserts an object that has no context, or no longer has one; implements the public ``insert(_:)``.
     func performInsert(_ object: NSManagedObject) {
         checkQueue("insert(_:) is called")
         requireSameContext(object, "inserted")
@@ -365,8 +366,8 @@ struct AwaitingPermanentID {
 
 /// The store that an object was assigned to.
 ///
-/// An object that was never inserted may go before the assignment does. Its memory, and with it its address, is kept as long as this refers to it: no other
-/// object is then taken for it.
+/// An object that was never inserted may be deallocated before the assignment is removed. Its memory, and with it its address, is kept as long as
+/// this refers to it, so no other object is mistaken for it.
 struct AssignedStore {
     unowned let object: NSManagedObject
     let store: NSPersistentStore

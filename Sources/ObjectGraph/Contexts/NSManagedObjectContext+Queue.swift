@@ -48,7 +48,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs `block` on the context's queue like ``perform(schedule:_:)``, but on this thread where the queue is free. Call it on a thread that may wait.
+    /// Runs `block` on the context's queue like ``perform(schedule:_:)``, but on this thread if the queue is free. Call it on a thread that may wait.
     func performInPlace<T>(_ block: @escaping @Sendable () throws -> T) async throws -> T {
         let result = Handover<Result<T, any Error>>()
         await withCheckedContinuation { continuation in

@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
 
     /// Lets the merge policy resolve the conflicts of a partial save.
     ///
-    /// - Throws: The error of the save, if it was not conflicts alone or the policy leaves them unresolved.
+    /// - Throws: The error of the save, if it does not consist of conflicts alone or the policy leaves them unresolved.
     func resolveRest(of partial: PartialSave) throws {
         if partial.conflicts.isEmpty { throw partial.error }
         do { try resolveConflicts(error(of: StoreConflicts(partial.conflicts))) } catch { throw partial.error }
@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
         if validatesWhenSaving { try validate() }
     }
 
-    /// Lets stores write metadata that were set since their last save, where the context has nothing to save.
+    /// Lets stores write metadata that were set since their last save, if the context has nothing to save.
     func saveNewMetadata() throws {
         guard parent == nil, let persistentStoreCoordinator, !persistentStoreCoordinator.storesWithNewMetadata.isEmpty else { return }
         try persistentStoreCoordinator.saveWhole(ChangeSet(inserted: [], updated: [], deleted: []), in: self)
@@ -197,7 +197,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Makes the permanent IDs of new objects final. Many are released on another thread, where the caller has given them up.
+    /// Makes the permanent IDs of new objects final. Many temporary IDs are released on another thread, if the caller has given them up.
     ///
     /// - Parameter areRegistered: Whether the source knows that the context has the objects.
     func promoteTemporaryIDs(_ temporary: [NSManagedObjectID?], to ids: consuming [NSManagedObjectID], areRegistered: Bool = false) {
@@ -286,7 +286,7 @@ extension NSManagedObjectContext {
 }
 
 extension ChangeSet {
-    /// Notes which IDs the save has assigned, and makes their set beside it, where they are many.
+    /// Records the IDs that the save has assigned, and builds their set in parallel, if there are many.
     ///
     /// - Parameter ids: The IDs of the objects that had temporary ones.
     mutating func prepareInsertedIDs(_ ids: [NSManagedObjectID]) {

@@ -4,9 +4,9 @@ public import Foundation
 public enum NSMergePolicyType: UInt, Sendable {
     /// The save fails.
     case errorMergePolicyType = 0
-    /// Merges property by property; where both changed one, the store's value wins.
+    /// Merges property by property; if both have changed one, the store's value wins.
     case mergeByPropertyStoreTrumpMergePolicyType = 1
-    /// Merges property by property; where both changed one, this context's value wins.
+    /// Merges property by property; if both have changed one, this context's value wins.
     case mergeByPropertyObjectTrumpMergePolicyType = 2
     /// This context's object replaces the one in the store.
     case overwriteMergePolicyType = 3
@@ -30,9 +30,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
 
     /// Fails the save with the conflicts.
     public static let error = NSMergePolicy(merge: .errorMergePolicyType)
-    /// Keeps the store's value where both changed a property.
+    /// Keeps the store's value if both have changed a property.
     public static let mergeByPropertyStoreTrump = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
-    /// Keeps this context's value where both changed a property.
+    /// Keeps this context's value if both have changed a property.
     public static let mergeByPropertyObjectTrump = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
     /// Replaces the store's object by this context's object.
     public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
@@ -126,9 +126,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         switch mergeType {
         case .errorMergePolicyType, .rollbackMergePolicyType: return nil
         case .mergeByPropertyStoreTrumpMergePolicyType:
-            // Of an object that is new here, and that the store has, nothing was there before.
+            // If an object is new here and the store has it, it had no values before.
             let before = object.snapshot ?? object.owningEntity.frozenParts.layout.usedDefaultRow
-            // A property keeps its local value where the store's is unchanged.
+            // A property keeps its local value if the store's value is unchanged.
             return object.rebaseItself(onto: stored) { !object.differs(before, stored, at: $0) }
         case .mergeByPropertyObjectTrumpMergePolicyType: return object.rebaseItself(onto: stored)
         case .overwriteMergePolicyType: return object.rebaseItself(onto: stored, overwrites: true)

@@ -13,12 +13,12 @@ extension ObjectRegistry {
         violations += map.invariantViolations
         for index in 0...map.mask {
             let entry = map.entries[index]
-            // The object leaves the table under the lock before its memory goes.
+            // The object leaves the table under the lock before its memory is freed.
             guard let pointer = entry.object, swift_tryRetain(pointer) != nil else { continue }
             living.append((entry.key, Unmanaged<NSManagedObject>.fromOpaque(pointer).takeRetainedValue()))
         }
         lock.unlock()
-        // Without the lock: an object may go here, and takes it.
+        // Without the lock: an object may be released here, and its deinitializer takes the lock.
         var keys: [Int64: [NSManagedObject]] = [:]
         for (key, object) in living {
             if object.identityKey != key {

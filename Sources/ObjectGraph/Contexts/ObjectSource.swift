@@ -16,13 +16,13 @@ protocol ObjectSource: AnyObject {
     func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
     ) throws -> Bool
-    /// Returns the destination row numbers of a to-many relationship, as far as known; nil where a query is needed or returns IDs.
+    /// Returns the destination row numbers of a to-many relationship, if they are known; nil if a query is needed, or returns IDs.
     func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
     ) -> RelatedNumbers?
     /// Loads a to-many relationship of many rows by one query.
     ///
-    /// - Returns: All destination row numbers, possibly with repetitions; nil where the destinations are not numbered rows of one table.
+    /// - Returns: All destination row numbers, possibly with repetitions; nil if the destinations are not numbered rows of one table.
     func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
     ) throws -> RelatedNumbers?
@@ -69,7 +69,8 @@ struct ChangeSet {
     var updated: [NSManagedObject]
     var deleted: [NSManagedObject]
     var locked: [NSManagedObject] = []
-    /// The set of the inserted objects' IDs, which another thread makes while the stores write; nil for few objects, and where a store assigns IDs only then.
+    /// The set of the inserted objects' IDs, which another thread builds while the stores write; nil for few objects, and if a store only assigns IDs
+    /// at that time.
     var insertedIDs: SideWork<Set<NSManagedObjectID>>?
     /// Whether all inserted objects got their IDs for this save, so that the source does not know yet that the context has them.
     var areInsertedNew = false

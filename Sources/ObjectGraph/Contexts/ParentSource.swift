@@ -10,8 +10,8 @@ final class ParentSource: ObjectSource {
 
     init(_ parent: NSManagedObjectContext) { self.parent = parent }
 
-    /// Returns the parent's objects of the last fetch or relationship where its stores load object by object; the child retains them to
-    /// keep their batch.
+    /// Returns the parent's objects of the last fetch or relationship if its stores load object by object; the child retains them to keep their
+    /// batch.
     func takeFetched() -> [NSManagedObject] {
         let objects = fetched
         fetched = []
@@ -75,7 +75,7 @@ final class ParentSource: ObjectSource {
         objects.map(\.objectID)
     }
 
-    /// Returns permanent IDs from the store that the root context saves to. Objects that an ancestor has already get theirs there.
+    /// Returns permanent IDs from the store that the root context saves to. Objects that an ancestor has already get their IDs there.
     func obtainPermanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
         let temporary = objects.map(\.objectID)
         let source = try parent.performForChild {
@@ -206,8 +206,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Returns the values of an object for a child, unsaved changes included; nil where the object was deleted. Call it on the parent's
-    /// queue.
+    /// Returns the values of an object for a child, unsaved changes included; nil if the object was deleted. Call it on the parent's queue.
     func rowForChild(of object: NSManagedObject) throws -> Row? {
         if object.isFault, object.isInserted { try object.loadRow() }
         if object.isFault {

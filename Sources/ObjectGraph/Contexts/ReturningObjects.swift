@@ -54,7 +54,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes the object, whose changes are about to be discarded, out of the relationships of objects in no context, whose ends nothing else discards.
+    /// Removes the object, whose changes are about to be discarded, from the relationships of objects without a context, because nothing else
+    /// discards those ends.
     final func leaveObjectsWithoutContext() {
         if relationships.isEmpty { return }
         for relationship in owningEntity.frozen!.relationships {

@@ -112,7 +112,7 @@ package struct NeedsReader {
             let isLast = index == names.count - 1
             if !relationship.isToMany { insert(property: name, at: path) }
             isMany = isMany || relationship.isToMany
-            // The object at the end of a path to one is compared by its identity; a collection is gone through.
+            // The object at the end of a to-one path is compared by its identity, while a collection is iterated.
             if !isLast || isMany { insert(relationship: name, at: path) }
             path.append(name)
             current = destination

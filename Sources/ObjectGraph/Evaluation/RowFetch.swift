@@ -8,7 +8,7 @@ package protocol RowTable: AnyObject {
     /// Calls `body` with every row of an entity as a subject of predicates, like ``forEachRow(of:includingSubentities:_:)``. A subject is valid
     /// during its own call only.
     func forEachSubject(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (PredicateSubject) throws -> Void) throws
-    /// Returns an object that holds the rows of an entity as they are now, where the table has one.
+    /// Returns an object that holds the present rows of an entity, if the table has one.
     func holder(ofRowsOf entity: NSEntityDescription) -> AnyObject?
     /// Returns the row of an ID; nil when there is none.
     func row(with id: NSManagedObjectID) throws -> Row?
@@ -102,7 +102,7 @@ package struct RowFetch {
 package final class RowSchema: PredicateSchema, @unchecked Sendable {
     private let entity: NSEntityDescription
     private unowned let table: any RowTable
-    /// The rows of the entity by their numbers, where the table has them so.
+    /// The rows of the entity by their numbers, if the table has them in this form.
     private let numbered: NumberedRows?
 
     package convenience init(entity: NSEntityDescription, table: any RowTable) { self.init(entity: entity, table: table, numbered: nil) }
@@ -174,7 +174,7 @@ package final class RowSchema: PredicateSchema, @unchecked Sendable {
             count: { held($0, as: ObjectIDList.self)?._withUnsafeGuaranteedRef { $0.ids.count } ?? 0 },
             forEach: { subject, visit in
                 try held(subject, as: ObjectIDList.self)?._withUnsafeGuaranteedRef { list in
-                    // A copy: should a visit write, the rows of before stay.
+                    // A copy: if a visit writes, this iteration still uses the former rows.
                     let pages = rows._withUnsafeGuaranteedRef { $0.pages }
                     try pages.forEachSubject(of: list.ids, visit)
                 }

@@ -105,7 +105,7 @@ public final class StoredRows: @unchecked Sendable {
     /// Returns the last number assigned to an entity, or to an entity that shares its numbers.
     public func lastNumber(of entity: NSEntityDescription) -> Int64 { tables[ObjectIdentifier(entity.rootEntity)]?.pages.lastNumber ?? 0 }
 
-    /// Sets the last assigned number, where it is known from an earlier run, so that numbers are not assigned again.
+    /// Sets the last assigned number, if it is known from an earlier run, so that numbers are not reused.
     public func setLastNumber(_ number: Int64, of entity: NSEntityDescription) { table(of: entity).pages.noteNumber(number) }
 
     /// Throws if a save conflicts with other saves, by versions or uniqueness constraints.

@@ -54,7 +54,7 @@ final class FetchedContents {
     private var nodes: [ObjectIdentifier: FetchedNode] = [:]
     private var sectionsByName: [String: FetchedSection] = [:]
     private let sort: CompiledSortKeys
-    /// The properties that the sort keys read; nil where that is unknown.
+    /// The properties that the sort keys read; nil if they are unknown.
     private let sortProperties: Set<String>?
     /// The key path of the section names; nil for a single section, which exists even while it is empty.
     private let sectionKeyPath: String?
@@ -63,7 +63,7 @@ final class FetchedContents {
 
     /// Creates the contents from fetched objects.
     ///
-    /// - Throws: An error naming the section key path where the objects are not sorted by it; the error of a failing fault.
+    /// - Throws: An error naming the section key path if the objects are not sorted by it; the error of a failing fault.
     ///
     /// - Parameter naming: The source of the section names.
     init(
@@ -88,7 +88,7 @@ final class FetchedContents {
             }
             let node = FetchedNode(object, sequence: nextSequence, section: section)
             nextSequence += 1
-            // Values of related objects may change without this one: those of its current place are kept.
+            // Values of related objects may change without this one: the values of its current place are kept.
             if sort.readsRelated { node.keys = try sort.values(of: object.subject(reading: sortProperties)) }
             if section.count == 0 { section.first = node }
             section.count += 1

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 
 /// The results of a fetch that a store finds page by page, as they are scrolled.
-// Used on the context's queue only; the pages are the store's, which are read by one task at a time.
+// Used on the context's queue only; the pages are the store's, and one task at a time reads them.
 final class FetchedPages: @unchecked Sendable {
     private let context: NSManagedObjectContext
     private let query: StoreQuery

@@ -80,7 +80,7 @@ extension FetchedResultsTracker {
         }
     }
 
-    /// Fetches again: at once, or when the queue is free where a store asks others, since a notification must not cause a request from within.
+    /// Fetches again: at once, or when the queue is free if a store queries others, because a notification must not cause a request from within.
     func fetchAgainInTime(touched: [NSManagedObject]) {
         guard let request else { return }
         do {
@@ -151,7 +151,7 @@ extension FetchedResultsTracker {
 }
 
 extension NSManagedObjectContext {
-    /// Whether a store that answers a query asks others for it.
+    /// Whether a store that answers a query queries others for it.
     fileprivate func asksOthers(_ query: StoreQuery) -> Bool {
         var root = self
         while let parent = root.parent { root = parent }
@@ -159,7 +159,7 @@ extension NSManagedObjectContext {
         return stores.contains { ($0.interface as? any AsynchronousStore)?.asksOthers ?? false }
     }
 
-    /// Parts objects into those whose values are known without a query, and the others.
+    /// Splits objects into those whose values are known without a query, and the others.
     fileprivate func splitByValues(_ objects: [NSManagedObject]) -> (known: [NSManagedObject], unknown: [NSManagedObject]) {
         var parts = (known: [NSManagedObject](), unknown: [NSManagedObject]())
         for object in objects {

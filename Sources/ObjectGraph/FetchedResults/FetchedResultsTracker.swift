@@ -5,10 +5,10 @@ internal import Predicates
 /// Updates the results of a fetch with the changes of its context.
 ///
 /// The cost of a change depends on the changed objects only: the predicate is evaluated for them, and each finds its place in a
-/// logarithmic number of comparisons. Requests that cannot be updated this way (with a limit, an offset, or without pending changes) are
-/// fetched again, where a change concerns them: at once, or when the queue is free where a store asks others. After a merge or a save the results
-/// are those of a fresh fetch; see ``contextDidMerge(_:)``.
-// Used on the context's queue only, where the notifications that lead here are posted.
+/// logarithmic number of comparisons. Requests that cannot be updated this way (with a limit, an offset, or without pending changes) are fetched
+/// again if a change concerns them: at once, or when the queue is free if a store queries others. After a merge or a save the results are those of a
+/// fresh fetch; see ``contextDidMerge(_:)``.
+// Used on the context's queue only, on which the notifications that lead here are posted.
 final class FetchedResultsTracker: @unchecked Sendable {
     let context: NSManagedObjectContext
     private(set) var contents: FetchedContents?
@@ -36,7 +36,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
     var due: DueChanges?
     private var tokens: [any NSObjectProtocol] = []
     private var knownObjects: [NSManagedObject]?
-    /// Where the results come page by page; nil where all are here.
+    /// The pages of results that are read page by page; nil if all results are here.
     private(set) var pages: FetchedPages?
 
     init(_ context: NSManagedObjectContext) { self.context = context }
@@ -50,7 +50,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
 
     /// Fetches and stores the results. On failure the contents are unchanged.
     ///
-    /// - Parameter scrolls: Whether the first page is enough, where the store can read the others as they are wanted.
+    /// - Parameter scrolls: Whether the first page suffices, if the store can read the others on demand.
     func fetch(
         _ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?, cacheName: String? = nil, scrolls: Bool = false
     ) throws {
@@ -82,7 +82,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         listen()
     }
 
-    /// Returns the properties that the order reads; nil where code makes it.
+    /// Returns the properties that the order reads; nil if code determines it.
     private static func sortKeys(_ request: NSFetchRequest<any NSFetchRequestResult>) -> Set<String>? {
         var names: Set<String> = []
         for descriptor in request.sortDescriptors ?? [] {
@@ -302,7 +302,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
     func fetchAgain(touched: [NSManagedObject]) {
         guard let request, let sort else { return }
         do {
-            // They may lead here, and change the contents.
+            // Pending changes may lead here, and change the contents.
             context.processPendingChanges()
             let fetched = try asking { try context.fetchObjects(context.query(for: request).following()) }
             guard let before = contents else { return }

@@ -31,8 +31,8 @@ final class FetchedSectionCache: Sendable {
 
     // MARK: Keys
 
-    /// Returns a string that identifies a request: its entity, predicate, order and sections. Returns nil where these cannot be
-    /// identified, as for a block predicate.
+    /// Returns a string that identifies a request: its entity, predicate, order and sections. Returns nil if these cannot be identified, as for a
+    /// block predicate.
     static func fingerprint(of request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?) -> String? {
         guard let entity = request.entity else { return nil }
         var parts = [entity.name ?? "", entity.versionHash.base64EncodedString(), sectionKeyPath.map { "by " + $0 } ?? "-"]
@@ -52,7 +52,7 @@ final class FetchedSectionCache: Sendable {
 
     /// Returns the sections cached under a name for a request.
     ///
-    /// - Throws: Code 134060 where this run of the program has used the name for another request to the same stores.
+    /// - Throws: Code 134060 if this run of the program has used the name for another request to the same stores.
     func sections(named name: String, fingerprint: String, stores: [String]) throws -> CachedSections? {
         if let cached = known.withLock({ $0[name] }) {
             if cached.fingerprint == fingerprint, cached.stores == stores { return cached }

@@ -29,7 +29,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     /// store and atomic stores can confirm this, atomic stores also in later runs of the program, by their file. For other stores the
     /// section names are read each time.
     ///
-    /// A name belongs to one request: where entity, predicate, order or section key path have changed, ``performFetch()`` throws until
+    /// A name belongs to one request: if its entity, predicate, order or section key path have changed, ``performFetch()`` throws until
     /// ``deleteCache(withName:)`` is called. A cache of an earlier run of the program is replaced.
     public let cacheName: String?
     final let relay: FetchedResultsRelay
@@ -135,7 +135,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     open var fetchedObjects: [ResultType]? {
         guard relay.tracker.contents != nil else { return nil }
         let objects = relay.tracker.objects
-        // The fetch guarantees the class of all objects; none needs to be checked.
+        // The fetch guarantees the class of all objects, so none needs to be checked.
         if ResultType.self is NSManagedObject.Type { return uncheckedArray(objects, of: ResultType.self) }
         return objects.compactMap { $0 as? ResultType }
     }

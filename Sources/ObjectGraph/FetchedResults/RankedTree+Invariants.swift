@@ -7,7 +7,7 @@ extension RankedTree {
         var violations: [String] = []
         guard let root else { return [] }
         if root.parent != nil { violations.append("the root of a tree has a parent") }
-        // The nodes that are still to be looked at. Their depth is logarithmic where the balance holds, and bounded where it does not.
+        // The nodes that remain to be visited. Their depth is logarithmic if the balance holds, and bounded if it does not.
         var pending: [RankedNode] = [root]
         var seen = 0
         while let node = pending.popLast() {

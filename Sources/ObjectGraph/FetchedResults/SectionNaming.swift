@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Determines the section names of fetched objects: from the cache where its contents are current, otherwise one by one.
+/// Determines the section names of fetched objects: from the cache if its contents are current, otherwise one by one.
 ///
 /// Created before a fetch and used after it. Use it on the context's queue.
 struct SectionNaming {
@@ -13,7 +13,7 @@ struct SectionNaming {
 
     /// Looks up the cache.
     ///
-    /// - Throws: Code 134060 where the name is in use for another request.
+    /// - Throws: Code 134060 if the name is in use for another request.
     init(
         _ context: NSManagedObjectContext, _ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?, cacheName: String?
     ) throws {

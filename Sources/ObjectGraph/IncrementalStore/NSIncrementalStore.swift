@@ -102,8 +102,8 @@ open class NSIncrementalStore: NSPersistentStore {
 
     /// Called when objects of the store are registered with a context, before the context's next request.
     ///
-    /// Unless the store ``acceptsConcurrentRequests``, no request is running on another thread; a call that comes up meanwhile is made
-    /// after the request.
+    /// Unless the store ``acceptsConcurrentRequests``, no request is running on another thread; a call that becomes due meanwhile is made after the
+    /// request.
     open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
     /// Called when objects of the store are no longer registered with a context, in the same way, on any thread: a context may be
     /// deallocated anywhere.
@@ -124,10 +124,9 @@ open class NSIncrementalStore: NSPersistentStore {
     /// Returns the version of the node that an object's changes are based on; nil for a new object and for one whose values were never
     /// loaded.
     ///
-    /// For stores whose rows others write too: compare it during a save with the current version of the row. Where they differ, throw
-    /// code 133020 with an ``NSMergeConflict`` for each such object under ``NSPersistentStoreSaveConflictsErrorKey``; the context's merge
-    /// policy resolves it, and the save is repeated. Call it on the context's queue. Not in Apple's API, which does not provide the
-    /// version.
+    /// For stores whose rows others write, too: compare it during a save with the current version of the row. If they differ, throw code 133020 with
+    /// an ``NSMergeConflict`` for each such object under ``NSPersistentStoreSaveConflictsErrorKey``; the context's merge policy resolves it, and the
+    /// save is retried. Call it on the context's queue. Not in Apple's API, which does not provide the version.
     public final func baseVersion(of object: NSManagedObject) -> UInt64? {
         object.snapshot.map { UInt64(clamping: $0.version) }
     }

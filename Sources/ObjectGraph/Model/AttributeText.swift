@@ -42,7 +42,7 @@ package enum AttributeText {
         }
     }
 
-    /// Returns the spelling of a value of a type, nil where model files have none.
+    /// Returns the spelling of a value of a type; nil if model files have none.
     package static func text(_ value: Any, type: NSAttributeType) -> String? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: number(value).map { "\($0)" }

@@ -36,7 +36,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
             customValueClassName = newValue == attributeType.valueClassName ? nil : newValue
         }
     }
-    /// The class name that the model states; nil where the type has it.
+    /// The class name that the model states; nil if the type determines it.
     package final var customValueClassName: String?
 
     /// The name of the transformer with which stores that write bytes convert transformable values to data.

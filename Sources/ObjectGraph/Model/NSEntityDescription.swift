@@ -104,12 +104,12 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     package final var declaredProperties: [NSPropertyDescription] = []
     package final var boundClass: (any ObjectClass.Type)?
-    /// The module in which class names without a module are looked up first; nil where the model was not compiled for a module.
+    /// The module in which class names without a module are looked up first; nil if the model was not compiled for a module.
     package final var moduleOfClasses: String?
 
     /// The data computed when the model is frozen; nil before.
     @usableFromInline @exclusivity(unchecked) package final var frozen: FrozenEntity?
-    // The table of `frozen`, so that access by key counts no reference; nil before, and where objects record reads.
+    // The table of `frozen`, so that access by key counts no reference; nil before, and if objects record reads.
     @exclusivity(unchecked) final var keyEntries: UnsafePointer<KeyEntry>?
     @exclusivity(unchecked) final var keyMask = 0
     /// The parts of `frozen` that the entity's objects use; nil before.
@@ -215,11 +215,11 @@ struct PartsOfObjects {
     /// Whether relationships may deny a deletion.
     let deniesDeletion: Bool
     package let layout: RowLayout
-    /// The entity at the top of the inheritance. The model, which has all entities of an inheritance or none, keeps it alive.
+    /// The root entity of the inheritance. The model, which has all entities of an inheritance or none, keeps it alive.
     unowned(unsafe) let root: NSEntityDescription
     /// The entity and all of its descendants.
     fileprivate(set) var descendants: Set<ObjectIdentifier> = []
-    /// The class of the objects; nil for ``NSManagedObject`` where no other was found. ``objectClass`` gives it with its type.
+    /// The class of the objects; nil for ``NSManagedObject``, if no other was found. ``objectClass`` gives it with its type.
     let ownClass: AnyClass?
     /// The schema that resolves the properties of objects; ``schema`` makes it.
     let madeSchema = LockedBox<AnyObject?>(nil)

@@ -99,8 +99,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Creates a context with a private queue.
     ///
-    /// Values that it holds stay as they were read until it refreshes or merges them, because
-    /// ``NSManagedObjectContext/automaticallyMergesChangesFromParent`` is false: set it to true to see the saves of other contexts.
+    /// Its loaded values stay unchanged until it refreshes or merges them, because ``NSManagedObjectContext/automaticallyMergesChangesFromParent`` is
+    /// false: set it to true to see the saves of other contexts.
     open func newBackgroundContext() -> NSManagedObjectContext { makeTaskContext() }
 
     private func makeTaskContext() -> NSManagedObjectContext {

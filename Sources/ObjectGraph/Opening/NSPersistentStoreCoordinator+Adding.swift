@@ -3,7 +3,7 @@ internal import Predicates
 
 /// The registered store classes by type.
 private final class StoreClasses: Sendable {
-    /// The classes, the shipped ones included: whatever a program registers comes later.
+    /// The classes, including the shipped ones: registrations by a program come later.
     static var shared: StoreClasses {
         ShippedClasses.register()
         return instance

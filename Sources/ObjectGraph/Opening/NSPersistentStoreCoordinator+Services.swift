@@ -44,7 +44,7 @@ extension NSPersistentStoreCoordinator {
         let migration = StoreMigration(
             coordinator: self, store: store, source: source, storeClass: storeClass, type: storeType, url: storeURL, options: options,
             configuration: isWhole ? nil : store.configurationName)
-        // The contexts first, and then the store's lock: they may wait for it on their queues.
+        // The contexts come first, and then the store's lock, which they may wait for on their queues.
         return try moveObjects {
             guard let writes = source as? any CopyableStore else { return try migration.run() }
             // Nothing is written to the store until the copy has replaced it.

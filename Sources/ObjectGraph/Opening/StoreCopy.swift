@@ -16,8 +16,8 @@ struct StoreCopy {
 
     /// Fills a new store.
     ///
-    /// - Returns: The IDs there by those of the source.
-    /// - Throws: The errors of the stores; code 133021 where objects violate a uniqueness constraint.
+    /// - Returns: The IDs in the destination by those of the source.
+    /// - Throws: The errors of the stores; code 133021 if objects violate a uniqueness constraint.
     func fill(_ destination: NSPersistentStore) throws -> [NSManagedObjectID: NSManagedObjectID] {
         guard let target = destination.interface else { return [:] }
         let rows = try entities.filter { !$0.isAbstract }.flatMap(rows)
@@ -74,8 +74,8 @@ struct StoreCopy {
         return rows
     }
 
-    /// Returns the destinations of a relationship for rows of one entity: from the rows if they contain them, from the other ends where all
-    /// rows do, otherwise from the store.
+    /// Returns the destinations of a relationship for rows of one entity: from the rows if they contain them, from the other ends if all rows there
+    /// do, otherwise from the store.
     private func related(
         _ relationship: NSRelationshipDescription, of rows: ArraySlice<Row>, among all: [Row]
     ) throws -> [[NSManagedObjectID]] {

@@ -8,12 +8,12 @@ internal import Predicates
 package protocol StoreMigrator: Sendable {
     /// Migrates a store whose version is not that of the coordinator's model, or whose last migration did not end.
     ///
-    /// Returns when the store can be opened, which another process may have seen to.
+    /// Returns when the store can be opened, which another process may have achieved.
     ///
     /// - Parameters:
     ///   - opening: The store.
-    ///   - refusal: Why the store could not be opened as it is.
-    /// - Throws: The reason of a failure; the store is as it was then, or at the end of one of several stages.
+    ///   - refusal: The reason why the store could not be opened as it is.
+    /// - Throws: The reason of a failure. The store is then unchanged, or at the end of one of several stages.
     func migrate(_ opening: StoreOpening, refusedWith refusal: NSError) throws
 }
 
@@ -83,10 +83,10 @@ package struct StoreOpening {
 
     private static let migrator = LockedBox<(any StoreMigrator)?>(nil)
 
-    /// Migrates the store if that is wanted and possible.
+    /// Migrates the store if that is requested and possible.
     ///
     /// - Parameter refusal: The error of opening the store.
-    /// - Throws: `refusal` where no migration is wanted, or the error of the migration.
+    /// - Throws: `refusal` if no migration is requested, or the error of the migration.
     func migrate(refusedWith refusal: NSError) throws {
         guard mayMigrate, let migrator = Self.migrator.withLock({ $0 }) else { throw refusal }
         try migrator.migrate(self, refusedWith: refusal)

@@ -46,7 +46,7 @@ final class ContextQueue: @unchecked Sendable {
         if isMain { DispatchQueue.main.setSpecific(key: Self.mainKey, value: true) }
     }
 
-    // MARK: Where the caller is
+    // MARK: Place of the caller
 
     /// Whether the caller may use the objects of the queue: it runs on the queue, or in a block that the queue waits for.
     var isCurrent: Bool {
@@ -97,7 +97,7 @@ final class ContextQueue: @unchecked Sendable {
         if needsWorker { QueueWorkers.shared.add(self, isDeferred: isDeferred) }
     }
 
-    /// Runs `job` on this thread where the queue is free, and enqueues it otherwise: to wake a thread would often take longer than the job.
+    /// Runs `job` on this thread if the queue is free, and enqueues it otherwise: waking a thread would often take longer than the job.
     ///
     /// It is for a few instructions that call no code of the program, and for threads that may wait.
     func inPlace(_ job: @escaping @Sendable () -> Void) {

@@ -1,8 +1,8 @@
 internal import Predicates
 
-/// Carries a value that belongs to a queue through code that runs elsewhere, back to that queue: it is taken there and nowhere else.
+/// Carries a value that belongs to a queue through code that runs elsewhere, back to that queue: it is taken only there.
 ///
-/// Builds for debugging verify it, as those with the internal checks: taking the value on another queue stops the program with a message.
+/// Debug builds verify this, as do those with the internal checks: taking the value on another queue stops the program with a message.
 // Used on its queue only; the value is not touched on the way.
 struct QueueBound<Value>: @unchecked Sendable {
     private let carried: Value
@@ -30,8 +30,8 @@ struct QueueBound<Value>: @unchecked Sendable {
     func givenToCaller() -> Value { carried }
 }
 
-/// Carries a value from one side, which has no more to do with it, to another, which takes it once. No queue comes into it.
-// The giver does not use it any more, and there is one taker; whatever brings it there orders the two.
+/// Carries a value from one side, which no longer uses it, to another, which takes it once. No queue is involved.
+// The giver does not use it any more, and there is one taker; the code that brings it there orders the two.
 package struct Transfer<Value>: @unchecked Sendable {
     private let carried: Value
     #if COREDATA_INTERNAL_CHECKS

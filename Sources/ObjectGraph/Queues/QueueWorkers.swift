@@ -14,7 +14,7 @@ final class QueueWorkers: @unchecked Sendable {
 
     /// The number of threads while none is blocked.
     let usualCount = max(4, ProcessInfo.processInfo.activeProcessorCount)
-    /// How many threads that wait for stores are replaced at once, and how many without work are kept for a while.
+    /// The number of threads waiting for stores that are replaced at once, and of idle threads that are kept for a while.
     private static let replacedLimit = 64
     private let lock = Predicates.Mutex()
     private var ready = Fifo<ContextQueue>()
@@ -47,7 +47,7 @@ final class QueueWorkers: @unchecked Sendable {
         if let worker { begin(worker) }
     }
 
-    /// Runs `body`, which waits for a store: meanwhile other queues have another thread, where the calling one is a worker.
+    /// Runs `body`, which waits for a store: meanwhile another thread serves other queues, if the calling thread is a worker.
     func whileWaiting<Result>(_ body: () -> Result) -> Result {
         guard let worker = QueueThread.current.worker else { return body() }
         defer { worker.waits.subtract(1, ordering: .relaxed) }
@@ -64,7 +64,7 @@ final class QueueWorkers: @unchecked Sendable {
         return body()
     }
 
-    /// The number of workers that serve queues, as far as they are not replaced.
+    /// The number of workers that serve queues, except replaced ones.
     private var busyCount: Int {
         workers.count - idle.count - min(waitingCount.load(ordering: .sequentiallyConsistent), Self.replacedLimit)
     }
@@ -85,7 +85,7 @@ final class QueueWorkers: @unchecked Sendable {
         return worker
     }
 
-    /// Lets a worker begin that was taken for a queue. Call it without the lock.
+    /// Starts a worker that was taken for a queue. Call it without the lock.
     private func begin(_ worker: Worker) {
         if worker.hasThread { return _ = worker.wakeUp.signal() }
         worker.hasThread = true
@@ -109,7 +109,7 @@ final class QueueWorkers: @unchecked Sendable {
                 worker.queue = nil
                 return queue
             }
-            // There are too many where others have ended their wait for a store.
+            // There are too many if others have ended their wait for a store.
             if busyCount <= usualCount + stalledCount, let queue = takeReady() {
                 worker.queuesTaken += 1
                 return queue

@@ -3,8 +3,7 @@ internal import Foundation
 extension NSPersistentStoreCoordinator {
     /// Executes a history request in each store that tracks history.
     ///
-    /// - Throws: Code 134091 where no store does, 134301 for a token older than the history, 134501 for a token of stores that are not there; the store's
-    ///   error.
+    /// - Throws: Code 134091 if no store does, 134301 for a token older than the history, 134501 for a token of missing stores; the store's error.
     func executeHistory(
         _ request: NSPersistentHistoryChangeRequest, in context: NSManagedObjectContext
     ) throws -> NSPersistentHistoryResult {

@@ -1,6 +1,6 @@
 internal import Predicates
 
-/// The contexts of a coordinator, or the children of a context, none of which it keeps alive.
+/// The contexts of a coordinator, or the children of a context; the list keeps none of them alive.
 final class ContextList: Sendable {
     // Each context removes itself when it is deallocated, as it does from the listeners of saves. The list keeps the object by which a context's
     // objects are found, not the context.

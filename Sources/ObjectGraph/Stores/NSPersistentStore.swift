@@ -166,7 +166,7 @@ open class NSPersistentStore: NSObject {
     package final unowned(unsafe) private(set) var interface: (any StoreInterface)!
     /// The coordinator's access to the store's rows. Set once, like ``interface``.
     package final unowned(unsafe) private(set) var rowAccess: (any RowAccess)!
-    /// Retains ``interface`` and ``rowAccess`` where they are not the store itself.
+    /// Retains ``interface`` and ``rowAccess`` if they are not the store itself.
     private var owned: [AnyObject] = []
 
     /// Returns the interface: the store itself, unless its kind has an adapter. Nil for a plain store.

@@ -7,7 +7,7 @@ internal import Synchronization
 /// Contexts on any queue may use a coordinator at the same time; stores guard their own state.
 ///
 /// Source: [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-// The name, the stores and the places that are reserved are in a `LockedBox`, and nothing else: stores have locks of their own.
+// A `LockedBox` contains only the name, the stores and the reserved places: stores have locks of their own.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model of the objects, which is immutable.
     public let managedObjectModel: NSManagedObjectModel
@@ -92,7 +92,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Changes the URL of a store; an atomic store writes its file there at the next save.
     ///
-    /// - Returns: Whether the URL was changed; false where another store is open at it, or being opened.
+    /// - Returns: Whether the URL was changed; false if another store is open at it, or being opened.
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         guard persistentStores.contains(where: { $0 === store }) else { return false }
         if persistentStore(for: url) === store { return true }
@@ -138,7 +138,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Reserves a URL for a store that is about to be opened; does nothing for nil.
     ///
-    /// - Throws: Code 134080 where a store is open at the URL or being opened there on another thread.
+    /// - Throws: Code 134080 if a store is open at the URL or being opened there on another thread.
     func reserve(_ url: URL?) throws {
         guard let url else { return }
         guard persistentStore(for: url) == nil, state.withLock({ $0.reservedURLs.insert(url).inserted }) else { throw placeTaken(url) }
@@ -160,7 +160,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Adds a store.
     ///
-    /// - Throws: Code 134080 where a store with the same UUID is open.
+    /// - Throws: Code 134080 if a store with the same UUID is open.
     func append(_ store: NSPersistentStore) throws {
         var known = persistentStores
         while true {

@@ -10,8 +10,8 @@ extension NSPersistentStore.StoreType {
     public static let sqlite = NSPersistentStore.StoreType(rawValue: NSSQLiteStoreType)
 }
 
-/// The option for the number of connections, beside the writing one, with which a SQLite store reads concurrently: an `NSNumber`, at least
-/// 1. The default is the number of processors, between 2 and 8.
+/// The option for the number of connections with which a SQLite store reads concurrently, in addition to the writing one: an `NSNumber`, at least 1.
+/// The default is the number of processors, between 2 and 8.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 
 /// The option for the memory, in bytes, of cached rows that no context uses any more: an `NSNumber`. The default is 32 megabytes.

@@ -20,7 +20,8 @@ public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVer
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
 /// The option for the pragmas of a SQLite store: a dictionary of strings by pragma name.
 ///
-/// With `["synchronous": "FULL"]` a power failure loses no save that has returned; with `NORMAL`, the default, it may lose those since the last checkpoint.
+/// With `["synchronous": "FULL"]` a power failure loses no save that has returned; with `NORMAL`, the default, it may lose those since the last
+/// checkpoint.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// The option to make a SQLite store gather statistics when it is opened: an `NSNumber`.
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
@@ -46,9 +47,8 @@ public let MigrationProgressOption = "MigrationProgressOption"
 public enum ForbiddenRowsPolicy: String, Sendable {
     /// The migration fails, and names the rows. The store is as before.
     case fail
-    /// A missing value becomes the neutral one of its type: 0, false, the empty text. Of rows that must be unique, all but the first are
-    /// deleted.
+    /// A missing value becomes the neutral one of its type: 0, false, or the empty text. Of rows that must be unique, all but the first are deleted.
     case repair
-    /// The rows stay as they are, and fail validation when they are next saved.
+    /// The rows stay unchanged, and fail validation when they are next saved.
     case keep
 }

@@ -8,7 +8,7 @@ package enum FileCalls {
         case synchronize(URL)
         /// A file gets another name, and replaces the file that had it.
         case rename(URL, to: URL)
-        /// A file gets a further name.
+        /// A file gets an additional name.
         case link(URL, to: URL)
         case remove(URL)
     }
@@ -40,7 +40,7 @@ package enum FileCalls {
         guard Foundation.rename(url.path, place.path) == 0 else { throw failure("cannot be moved to its place", place) }
     }
 
-    /// Gives a file a further name, or copies it where the disk has no such names.
+    /// Gives a file an additional name, or copies it if the disk does not support that.
     package static func link(_ url: URL, to place: URL) throws {
         observer?.note(.link(url, to: place))
         if Foundation.link(url.path, place.path) == 0 { return }

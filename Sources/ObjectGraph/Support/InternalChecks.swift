@@ -41,7 +41,7 @@ internal import Synchronization
         #endif
     }
 
-    /// Stops the program where a condition does not hold. Compiled to nothing unless the checks are on.
+    /// Stops the program if a condition does not hold. Compiled to nothing unless the checks are on.
     @inlinable @inline(__always) package static func require(_ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String) {
         #if COREDATA_INTERNAL_CHECKS
         if !condition() { report([message()]) }

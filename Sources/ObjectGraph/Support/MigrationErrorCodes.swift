@@ -32,5 +32,5 @@ public let NSManagedObjectModelReferenceNotFoundError = 134504
 public let NSStagedMigrationFrameworkVersionMismatchError = 134505
 /// The code for a store whose version comes after that of the coordinator's model in the stages of a migration.
 public let NSStagedMigrationBackwardMigrationError = 134506
-/// The code for a store that a newer version of the program has migrated or written. Its files are left as they are. Not one of Apple's.
+/// The code for a store that a newer version of the program has migrated or written. Its files are left unchanged. Not one of Apple's.
 public let StoreNewerThanModelError = 134599

@@ -4,7 +4,7 @@ internal import Synchronization
 extension NotificationCenter {
     /// Whether a thread posts.
     private static let isPosting = Atomic(false)
-    /// How often a thread lets others run before it posts beside another one.
+    /// The number of times that a thread lets others run before it posts concurrently with another one.
     private static let mostTurns = 20
 
     /// Posts to the default center like ``post(name:object:userInfo:)``, on the calling thread; threads that post at the same time take turns if that is

@@ -96,7 +96,7 @@ extension BatchRun {
         }
     }
 
-    /// Throws where a statement finds a row.
+    /// Throws if a statement finds a row.
     private mutating func checkNoRows(_ inverse: NSRelationshipDescription, _ sql: String, _ keys: [Int64]) async throws {
         guard try await query(sql, [.keys(keys)]).rowCount > 0 else { return }
         throw CoreDataError.make(

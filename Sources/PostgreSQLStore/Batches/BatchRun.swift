@@ -6,7 +6,7 @@ internal import SQLQueries
 
 /// One attempt to execute a batch request, within its transaction.
 ///
-/// The transaction sees one state of the database: where others change the same rows meanwhile it is repeated.
+/// The transaction sees one state of the database: if others change the same rows meanwhile, it is retried.
 struct BatchRun {
     let content: StoreContent
     let connection: Connection
@@ -163,7 +163,7 @@ struct BatchUpdate {
         let column: SQLIdentifier
         let value: BinaryValue
     }
-    /// The values of the columns; nil where an expression computes one.
+    /// The values of the columns; nil if an expression computes one.
     let constants: [Constant]?
     let attributes: [NSPropertyDescription]
     let changed: PropertySet

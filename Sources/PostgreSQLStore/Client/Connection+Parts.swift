@@ -3,14 +3,14 @@ internal import Foundation
 internal import SQLQueries
 
 extension Connection {
-    /// The number of rows of a part: about as many as the buffers of a socket hold, so that the server goes on while one is read.
+    /// The number of rows of a part: about as many as a socket's buffers hold, so that the server continues while one is read.
     static let partSize = 1000
     /// The maximum number of parts that are requested individually.
     private static let partLimit = 1000
 
-    /// Runs a query that is expected to find many rows, and hands them over in parts, each while the server sends the next ones.
+    /// Runs a query that is expected to find many rows, and passes them on in parts, each while the server sends the next ones.
     ///
-    /// It is a cursor in a transaction, in one round trip: libpq hands over a result of its own only when it is whole.
+    /// It uses a cursor in a transaction, in one round trip: libpq only passes on complete results.
     ///
     /// - Parameters:
     ///   - count: About how many rows are expected.

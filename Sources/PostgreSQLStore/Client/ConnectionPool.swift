@@ -6,7 +6,7 @@ internal import Logging
 internal import Predicates
 
 /// Lends connections, each to one task at a time.
-// `state` is guarded by its lock: not a `Mutex` of the system, which hands itself to the thread that has waited longest, where fifty threads save.
+// `state` is guarded by its lock: not by a `Mutex` of the system, which is handed to the thread that has waited longest, and fifty threads may save.
 final class ConnectionPool: Sendable {
     private struct Waiter {
         let number: Int
@@ -19,7 +19,7 @@ final class ConnectionPool: Sendable {
     }
     private struct State {
         var idle: [Connection] = []
-        /// The connections that are lent, being opened or idle.
+        /// The number of connections that are lent, being opened or idle.
         var count = 0
         var waiters: [Waiter] = []
         var nextNumber = 0
@@ -35,7 +35,7 @@ final class ConnectionPool: Sendable {
     private let timeout: Double
     /// Finds the primary among several hosts; nil for one.
     private let search: PrimarySearch?
-    /// Waits for the server, where there is one, and others cannot take its place.
+    /// Waits for the server, if there is only one, which no other can replace.
     private let restart: RestartWait?
     /// The reads from replicas; nil if they are not enabled.
     let replicas: Replicas?
@@ -81,7 +81,7 @@ final class ConnectionPool: Sendable {
             await giveBack(connection)
             return result
         } catch {
-            // Where another server has taken over, new connections find it.
+            // If another server has taken over, new connections find it.
             let isOutdated = (error as? ServerError)?.isReadOnly ?? false
             if isOutdated {
                 search?.forget()
@@ -159,7 +159,7 @@ final class ConnectionPool: Sendable {
 
     private func checkOpen() throws { if state.withLock({ $0.isClosed }) { throw closed() } }
 
-    /// Opens a connection: to the primary where there are several hosts, to a single server when it is there again.
+    /// Opens a connection: to the primary if there are several hosts, to a single server when it is back.
     func open() async throws -> Connection {
         guard let search else {
             guard let restart else { return try await open(settings, 0, nil) }
@@ -256,7 +256,7 @@ final class ConnectionPool: Sendable {
             }
         }
         guard isKept, connection.isUsable, !connection.isInTransaction else {
-            // Where a server has vanished from the network, each connection to it would be waited for.
+            // If a server has vanished from the network, each connection to it would cause a wait.
             if search != nil, !connection.isUsable { dropIdle() }
             return discard()
         }

@@ -50,7 +50,7 @@ struct ConnectionSettings: Sendable {
         self.session = session
         let hosts = Self.hosts(parameters)
         if !hosts.isEmpty {
-            // A server that has vanished is noticed, and does not end the connection by itself.
+            // Detects a vanished server, which does not close the connection itself.
             let limits = ["keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000"]
             parameters.merge(limits) { given, _ in given }
         }
@@ -188,7 +188,7 @@ struct ConnectionSettings: Sendable {
         }
     }
 
-    /// The file of the system's trusted certificates; nil where the user has a file of their own, or the system has none.
+    /// The file of the system's trusted certificates; nil if the user has a file of their own, or the system has none.
     private static var systemCertificates: String? {
         let files = FileManager.default
         let own = files.homeDirectoryForCurrentUser.appendingPathComponent(".postgresql/root.crt").path
@@ -224,7 +224,7 @@ struct ConnectionSettings: Sendable {
 extension ConnectionSettings {
     /// The answer of a server to a connection attempt.
     enum Presence: Sendable {
-        /// It takes connections, or refuses them for a reason of its own.
+        /// The server accepts connections, or refuses them for a reason of its own.
         case there
         /// It is starting or shutting down.
         case busy

@@ -1,7 +1,7 @@
 #if PostgreSQL
 /// A position in the write-ahead log of a cluster, up to which its primary has written, or a replica has replayed.
 struct LogPosition: Sendable, Equatable {
-    /// The number of the log: a replica that becomes the primary begins another.
+    /// The number of the log: a replica that becomes the primary begins a new one.
     let timeline: Int64
     let offset: Int64
 

@@ -4,7 +4,7 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Finds the server that takes changes among those of a cluster.
+/// Finds the primary among the servers of a cluster.
 // `state` is guarded by its lock.
 final class PrimarySearch: Sendable {
     private struct State {
@@ -36,7 +36,7 @@ final class PrimarySearch: Sendable {
     /// The number of the host that is the primary, as far as known.
     var primary: Int? { state.withLock { $0.primary } }
 
-    /// Called where a server has turned out not to take changes.
+    /// Called if a server has turned out not to be the primary.
     func forget() { state.withLock { $0.primary = nil } }
 
     /// Returns a connection to the primary. The last known primary is tried first, then all hosts concurrently, repeatedly while a failover may be
@@ -79,7 +79,7 @@ final class PrimarySearch: Sendable {
         } catch { return .failure(error) }
     }
 
-    /// Asks a host again and again, until it is the primary or the time is over.
+    /// Queries a host repeatedly, until it is the primary or the time is over.
     private func ask(
         _ host: Int, until end: ContinuousClock.Instant, _ open: @escaping @Sendable (Int, Double?) async throws -> Connection
     ) async -> Answer {
@@ -88,13 +88,13 @@ final class PrimarySearch: Sendable {
             let answer = await ask(host, nil, open)
             if case .primary = answer { return answer }
             if ContinuousClock.now + .seconds(pause) > end { return answer }
-            // Ends at once where another host is the primary.
+            // Ends at once if another host is the primary.
             do { try await Pause.wait(pause) } catch { return answer }
             pause = min(pause * 2, Self.longestPause)
         }
     }
 
-    /// Asks all hosts at once, until one is the primary.
+    /// Queries all hosts concurrently, until one is the primary.
     private func answers(
         until end: ContinuousClock.Instant, _ open: @escaping @Sendable (Int, Double?) async throws -> Connection
     ) async -> [(host: Int, answer: Answer)] {

@@ -21,7 +21,7 @@ final class Replicas: Sendable {
         var replayed: LogPosition?
         /// When a replica is asked next, in nanoseconds of the system's uptime.
         var retry: UInt64 = 0
-        /// The pause after the next time that none is new enough, in seconds.
+        /// The pause after the next attempt at which no replica is new enough, in seconds.
         var pause = shortestPause
         var readCount = 0
         /// Until when hosts are not asked that could not be reached.
@@ -156,7 +156,7 @@ final class Replicas: Sendable {
 
     private func rest() { state.withLock { $0.rest() } }
 
-    /// Gives up a host that cannot be reached, or is no replica.
+    /// Gives up a host that cannot be reached, or is not a replica.
     private func lose(_ host: Int) {
         state.withLock { state in
             // Bounded: seconds to a minute.

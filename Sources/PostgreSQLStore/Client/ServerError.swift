@@ -4,7 +4,7 @@ internal import Foundation
 
 /// An error that a PostgreSQL server reports for a statement, or the loss of the connection to it.
 struct ServerError: Error, CustomStringConvertible {
-    /// The five characters of the SQL standard's code; empty where the connection was lost.
+    /// The five characters of the SQL standard's code; empty if the connection was lost.
     let code: String
     let message: String
     let detail: String?
@@ -58,7 +58,7 @@ struct ServerError: Error, CustomStringConvertible {
     var isMissingReference: Bool { code == "23503" }
     /// Whether a prepared statement is of an earlier definition of its tables.
     var isOutdatedPlan: Bool { code == "0A000" && message.contains("cached plan") || code == "26000" }
-    /// Whether the server takes no changes: it has become a standby of another, or always was.
+    /// Whether the server takes no changes: it has become, or always was, a standby of another.
     var isReadOnly: Bool { code == "25006" }
     /// Whether a program between, such as PgBouncer, does not take the options of a connection.
     var isRefusedParameter: Bool { message.contains("unsupported startup parameter") }

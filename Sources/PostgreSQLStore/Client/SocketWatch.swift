@@ -29,7 +29,7 @@ struct SocketWatch: Sendable {
 
 // `state` is guarded by its lock.
 private final class SocketPoller: Sendable {
-    /// nil where the system gives no descriptor, or no thread.
+    /// nil if the system provides no descriptor, or no thread.
     static let shared = SocketPoller()
 
     private struct State {
@@ -94,7 +94,7 @@ struct SocketWatch: @unchecked Sendable {
         var sources: [any DispatchSourceProtocol] = []
         defer { for source in sources { source.activate() } }
         for isOfReading in [true, false] where isOfReading ? reads : writes {
-            // A descriptor of its own: a source may use it until its cancellation is handled, when the socket may be closed already.
+            // A duplicated descriptor: a source may use it until its cancellation is handled, when the socket may already be closed.
             let own = dup(socket)
             guard own >= 0 else {
                 for source in sources { source.cancel() }

@@ -10,7 +10,7 @@ final class LargeResults: Sendable {
     /// The number of queries that are remembered.
     private static let limit = 200
 
-    /// About how many rows a query will find; 0 where that is not known to be many.
+    /// Returns the approximate number of rows that a query will find; 0 if it is not known to be large.
     func expectedCount(of sql: String) -> Int { counts.withLock { $0[sql] ?? 0 } }
 
     func note(_ count: Int, of sql: String) {

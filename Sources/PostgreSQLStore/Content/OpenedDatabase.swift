@@ -11,7 +11,8 @@ struct OpenedDatabase: @unchecked Sendable {
     let schema: SQLSchema
     /// The tables of another program; nil for a store's own.
     let mapping: Mapping?
-    /// Why the database has no functions of ``ServerFunctions``; nil where it has them, as always where the tables are the store's own.
+    /// The reason why the database lacks the functions of ``ServerFunctions``; nil if it has them, which is always so if the tables are the store's
+    /// own.
     var missingFunctions: MissingFunctions?
     let metadata: [String: Any]
     let history: StoreHistory

@@ -15,9 +15,9 @@ final class StoreContent: @unchecked Sendable {
     let token: StoreToken
     let place: String
     let hasUniqueness: Bool
-    /// The tables of another program, where the store is about such; nil for a store's own tables.
+    /// The mapping of another program's tables; nil for a store's own tables.
     let mapping: Mapping?
-    /// Why clauses that need functions are refused; nil where the database has them.
+    /// The reason why clauses that need functions are refused; nil if the database has the functions.
     private let missingFunctions: MissingFunctions?
     /// Writes and reads the history.
     let history: StoreHistory
@@ -81,7 +81,7 @@ final class StoreContent: @unchecked Sendable {
             info: [NSAffectedObjectsErrorKey: [id]])
     }
 
-    /// Returns the keys of objects of one kind as a parameter, without those of other stores.
+    /// Returns the keys of objects of one kind as a parameter, ignoring those of other stores.
     func keys(of ids: [NSManagedObjectID], _ kind: SQLKeyKind) -> BinaryValue {
         .array(ids.compactMap { $0.token === token ? kind.value($0.reference) : nil }, of: kind.type)
     }
@@ -123,9 +123,9 @@ final class StoreContent: @unchecked Sendable {
         return (found.plan, mapping == nil ? values : try values.map(verbatim))
     }
 
-    /// Returns a value for columns that hold texts as they are.
+    /// Returns a value for columns that hold texts unchanged.
     ///
-    /// - Throws: Code 134091 for a text that PostgreSQL does not have.
+    /// - Throws: Code 134091 for a text that PostgreSQL cannot hold.
     private func verbatim(_ value: BinaryValue) throws -> BinaryValue {
         switch value {
         case .text(let text) where text.utf8.contains(0):
@@ -276,7 +276,7 @@ final class StoreContent: @unchecked Sendable {
         }
     }
 
-    /// Returns the rows that a query finds, whose first columns are those of a plan: read in parts where they were many before.
+    /// Returns the rows that a query finds, whose first columns are those of a plan. They are read in parts if there were many before.
     func rows(foundBy sql: String, _ values: [BinaryValue], _ plan: RowPlan, isCurrent: Bool) async throws -> ReadRows {
         try await readingRows(of: plan.entity, isCurrent: isCurrent) { [self] connection in
             let reader = RowReader(plan, schema: schema, token: token)

@@ -36,7 +36,7 @@ extension PostgreSQLDialect {
         case .beginsWith: call = "coredata_begins(\(value), \(part))"
         case .endsWith: call = "coredata_ends(\(value), \(part))"
         case .contains: call = "coredata_contains(\(value), \(part))"
-        // As a query of its own, so that the pattern of a constant is made once.
+        // As a subquery, so that the pattern of a constant is made once.
         case .like: call = "\(value) ~ (SELECT coredata_like_pattern(\(part)))"
         // PostgreSQL has other regular expressions.
         case .matches: return nil

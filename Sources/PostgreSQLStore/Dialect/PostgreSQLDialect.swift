@@ -23,7 +23,7 @@ struct PostgreSQLDialect: SQLDialect {
     func sortKey(_ value: SQLTerm, _ order: TextOrder) -> SQLFragment? {
         guard case .text = value.kind else { return value.sql }
         guard order == .binary else { return nil }
-        // Columns have the order of code points. A sort key must be the column itself where rows are distinct.
+        // Columns have the order of code points. If rows are distinct, a sort key must be the column itself.
         return value.isColumn ? value.sql : byCodePoints(value.sql)
     }
 
@@ -43,7 +43,7 @@ struct PostgreSQLDialect: SQLDialect {
         let comparison: SQLFragment =
             isMixed ? "\(left.exact) \(operation.symbol) \(right.exact)" : "\(left.sql) \(operation.symbol) \(right.sql)"
         guard mayHoldNaN else { return comparison }
-        // In PostgreSQL, NaN equals itself, and is more than any number. In predicates it equals nothing, and has no order.
+        // In PostgreSQL, NaN equals itself, and is greater than any number. In predicates it equals nothing, and has no order.
         func isReal(_ term: SQLTerm) -> Bool { term.isColumn && term.number?.isInteger == false }
         let greater: SQLTerm? =
             switch operation {

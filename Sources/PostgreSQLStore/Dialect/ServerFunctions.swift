@@ -5,7 +5,7 @@ internal import SQLQueries
 
 /// Why a database with the tables of another program has no functions for predicates.
 enum MissingFunctions: Sendable {
-    /// The store is opened for reading only, and creates nothing.
+    /// The store is opened read-only, and creates nothing.
     case readOnly
     /// The server is a standby, on which no function can be created.
     case standby

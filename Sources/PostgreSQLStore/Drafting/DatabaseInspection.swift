@@ -7,7 +7,7 @@ package import SQLQueries
 /// The facts about a database that tools need before they open a store in it: whether it contains a store, and a model to open it with.
 // Unchecked: the model is no longer changed.
 package struct DatabaseInspection: @unchecked Sendable {
-    /// Whose tables the schema has: a store's own, or those of another program.
+    /// The layout of the schema's tables: a store's own, or another program's.
     package let layout: PostgreSQLStoreOptions.Layout
     /// The model that the store keeps, or one drafted from the tables of another program; nil for a store that keeps no model.
     package let model: NSManagedObjectModel?
@@ -17,10 +17,10 @@ package struct DatabaseInspection: @unchecked Sendable {
     /// Returns the URL of a connection text that libpq takes: a URL, which may name several hosts, or keywords with values; nil for other text.
     package static func url(_ text: String) -> URL? { ConnectionSettings.url(text) }
 
-    /// Looks into a schema of a database.
+    /// Inspects a schema of a database.
     ///
-    /// - Throws: Code 134080 where the database cannot be reached or has no such schema, and the errors of a kept model that is damaged. Call it on
-    ///   any queue; no thread waits.
+    /// - Throws: Code 134080 if the database cannot be reached or has no such schema, and the errors of a damaged kept model. Call it on any queue;
+    ///   it blocks no thread.
     package init(_ url: URL, _ options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()) async throws {
         let pool = try ConnectionPool(url, options, .own)
         defer { pool.close() }
@@ -69,7 +69,7 @@ extension NSPersistentStore {
         guard let content = (self as? DatabaseStore)?.content else { return nil }
         return try BlockingCall.wait(for: "the number of the database's transactions") {
             try await content.reading { connection in
-                // One number for each transaction that writes, and another where the last of them is still open.
+                // One number for each transaction that writes, and another while the last of them is still open.
                 let sql = "SELECT hashtextextended(pg_current_snapshot()::text, 0)"
                 return try await connection.query(sql).integer(0, 0)
             }

@@ -23,7 +23,7 @@ public struct PostgreSQLModelDraft: Sendable {
     /// - Parameters:
     ///   - url: The database, as libpq takes it.
     ///   - options: The settings of the connection; the schema is ``PostgreSQLStoreOptions/schema``.
-    /// - Throws: Code 134080 where the database cannot be reached or has no such schema. Call it on any queue; no thread waits.
+    /// - Throws: Code 134080 if the database cannot be reached or has no such schema. Call it on any queue; it blocks no thread.
     public init(of url: String, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()) async throws {
         let entities = try await DraftedEntities.read(url, options)
         model = NSManagedObjectModel(entities: entities.entities)

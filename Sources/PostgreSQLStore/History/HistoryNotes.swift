@@ -29,12 +29,12 @@ struct HistoryNotes {
     /// is a history.
     var mark: Call { Self.mark(commit) }
 
-    /// The same, as a statement that fails (``ServerError/isUnexpectedCount``) where the history has begun since the notes were.
+    /// The same, as a statement that fails (``ServerError/isUnexpectedCount``) if the history has begun since these notes were created.
     var checkedMark: Call {
         isKept ? mark : Call(Self.checkedInsertion, [.uuid(commit)])
     }
 
-    /// The same, together with an UPDATE or a DELETE, where no history is kept: it writes as many rows as that has.
+    /// The same, together with an UPDATE or a DELETE, if no history is kept: it writes as many rows as that statement.
     func checkedMark(after call: Call) -> Call { Self.checkedMark(commit, after: call, history) }
 
     /// The same for another transaction.
@@ -53,12 +53,12 @@ struct HistoryNotes {
 
     private static let insertion = "INSERT INTO \(place) VALUES ($1)"
     private static let place = "\(PostgreSQLTables.commits) (id)"
-    /// Divides by zero where there is a history.
+    /// Divides by zero if there is a history.
     private static let check = "1 / (\(HistoryTables.doNotExist))::integer"
 
     /// Checks the result of ``mark``.
     ///
-    /// - Throws: ``ServerError``, for which the transaction is repeated, where the history has begun since the notes were.
+    /// - Throws: ``ServerError``, for which the transaction is retried, if the history has begun since these notes were created.
     func check(_ result: QueryResult) throws {
         guard !isKept, result.rowCount > 0, result.integer(0, 0) != 0 else { return }
         history.begin()

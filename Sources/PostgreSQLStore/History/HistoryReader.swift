@@ -28,7 +28,7 @@ struct HistoryReader: Sendable {
             "SELECT pg_current_snapshot()::text, s.system_identifier, pg_is_in_recovery(), p.number, p.system, p.xid, "
             + "array_to_string(p.running, ',') FROM pg_control_system() s, \(HistoryTables.purges) p"
 
-        /// - Throws: ``ServerError`` where the tables of the history are damaged.
+        /// - Throws: ``ServerError`` if the tables of the history are damaged.
         init(_ result: QueryResult) throws {
             guard result.rowCount == 1, let snapshot = ServerSnapshot(result.text(0, 0)) else {
                 throw ServerError(code: "", message: "\(HistoryTables.purges) has no row.", isConnectionLost: false)
@@ -85,8 +85,7 @@ struct HistoryReader: Sendable {
 
     /// Returns the transactions after a boundary, in the order of their numbers.
     ///
-    /// - Throws: Code 134301 where some of them were deleted, or where the database is another one than that of the boundary, or an earlier
-    ///   state of it.
+    /// - Throws: Code 134301 if some of them were deleted, or if the database differs from that of the boundary, or is in an earlier state of it.
     func transactions(_ query: HistoryQuery, _ connection: Connection) async throws -> [HistoryRecord] {
         let (condition, known) = try self.condition(after: query.boundary)
         // The transactions that the boundary itself excludes are seen.

@@ -33,9 +33,9 @@ enum HistoryTables {
     static let exist = "to_regclass(\(sqlLiteral(transactions))) IS NOT NULL"
     static let doNotExist = "to_regclass(\(sqlLiteral(transactions))) IS NULL"
 
-    /// Creates the tables, unless another program has.
+    /// Creates the tables, unless another program has created them.
     ///
-    /// Every save writes to the table of commits: the lock lets none be open meanwhile, which would not be recorded.
+    /// Every save writes to the table of commits: the lock ensures that none is open meanwhile, which would not be recorded.
     static func create(_ connection: Connection, lockNumber: Int64) async throws {
         try await connection.run([Call("BEGIN"), Call("SELECT pg_advisory_xact_lock($1)", [.integer(lockNumber)])])
         try await connection.execute("LOCK TABLE \(PostgreSQLTables.commits) IN SHARE ROW EXCLUSIVE MODE")

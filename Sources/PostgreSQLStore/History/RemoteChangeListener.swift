@@ -17,7 +17,7 @@ final class RemoteChangeListener: Sendable {
     /// The longest pause between attempts to connect, in seconds.
     private static let longestPause = 30.0
 
-    /// - Parameter pool: Opens the connection, which does not count as one of its own.
+    /// - Parameter pool: Opens the connection, which does not count as one of the pool's.
     init(_ pool: ConnectionPool, channel: String, interval: Double) {
         (self.pool, self.channel, self.interval) = (pool, channel, interval)
     }
@@ -28,7 +28,7 @@ final class RemoteChangeListener: Sendable {
     struct Look: Sendable {
         /// A text that changes with commits.
         let state: String
-        /// The end of the history, where there is one.
+        /// The end of the history, if there is one.
         let position: HistoryPosition?
 
         /// Looks at a store.

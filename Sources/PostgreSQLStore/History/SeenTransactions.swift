@@ -36,7 +36,7 @@ struct SeenTransactions: Equatable {
     var otherSystems: Int64 = 0
     /// The greatest number in the history that was seen.
     var last: Int64 = 0
-    /// The seen transaction with the greatest number in the server: if it is gone, so may others be.
+    /// The seen transaction with the greatest number in the server: if it is gone, others may be gone, too.
     var witness: (number: Int64, id: UUID)?
 
     init(system: Int64) { self.system = system }
@@ -70,7 +70,7 @@ struct SeenTransactions: Equatable {
                 seen.otherSystems = max(seen.otherSystems, entry.number)
                 return seen
             }
-            // No transaction of another cluster comes after one of this.
+            // No transaction of another cluster follows one of this cluster.
             seen.otherSystems = .max
             seen.unseen.remove(entry.xid)
             guard entry.xid >= seen.end else { return seen }
@@ -111,7 +111,7 @@ struct SeenTransactions: Equatable {
 }
 
 extension [Int64] {
-    /// Returns the first index of a sorted list whose element, as those after it, matches.
+    /// Returns the first index of a sorted list from which on all elements match.
     fileprivate func partitioningIndex(_ matches: (Int64) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

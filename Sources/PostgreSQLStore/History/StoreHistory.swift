@@ -9,7 +9,7 @@ internal import Synchronization
 // `kept` is an atomic; the texts are in a `LockedBox`.
 final class StoreHistory: Sendable {
     private let kept: Atomic<Bool>
-    /// The texts of statements with the mark of their transaction, by those without it: a program mostly saves the same properties.
+    /// The texts of statements with the mark of their transaction, by their texts without it: a program mostly saves the same properties.
     private let markedTexts = LockedBox<[String: String]>([:])
     private static let markedTextLimit = 200
 

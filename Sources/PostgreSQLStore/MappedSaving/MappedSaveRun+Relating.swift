@@ -7,7 +7,7 @@ internal import SQLQueries
 extension MappedSaveRun {
     // MARK: Deletions
 
-    /// Deletes rows of an entity that are as they were read, or as the save itself has made them since.
+    /// Deletes rows of an entity that are unchanged since they were read, or since the save itself has changed them.
     mutating func delete(_ entity: SQLEntity, _ deleted: [StoreChange]) async throws {
         let table = mapping.table(entity)
         func isLookedAt(_ change: StoreChange) -> Bool { change.baseVersion != nil && !parked.contains(change.objectID) }

@@ -33,7 +33,7 @@ struct MappedSaveRun {
 
     /// Writes everything, up to the commit.
     ///
-    /// - Parameter looksAtValues: Whether unique values are given up before others take them. It takes more round trips.
+    /// - Parameter looksAtValues: Whether unique values are given up before other rows take them. It takes more round trips.
     /// - Returns: The rows as they are now, and the number of the transaction.
     /// - Throws: ``StoreConflicts``; the errors of the server.
     mutating func write(looksAtValues: Bool) async throws -> (SaveOutcome, MappedSaving.Transaction) {
@@ -62,10 +62,10 @@ struct MappedSaveRun {
         return (outcome, transaction)
     }
 
-    /// Begins the transaction, and locks the rows that will be updated, or must be unchanged: later, they may have been changed by the save itself, by its
-    /// foreign keys and triggers. Rows that will be deleted are looked at without a lock, for which rights to update them would be needed.
+    /// Begins the transaction, and locks the rows that will be updated, or must be unchanged: later, the save itself may have changed them, through
+    /// its foreign keys and triggers. Rows that will be deleted are compared without a lock, which would require the right to update them.
     ///
-    /// - Throws: ``StoreConflicts`` where others have changed or deleted a row.
+    /// - Throws: ``StoreConflicts`` if others have changed or deleted a row.
     private mutating func begin() async throws -> MappedSaving.Transaction {
         var calls = [Call("BEGIN"), Call("SET CONSTRAINTS ALL DEFERRED"), Call(MappedSaving.Transaction.query)]
         var looks: [[StoreChange]] = []
@@ -182,7 +182,7 @@ struct MappedSaveRun {
         }
     }
 
-    /// Throws where a row was not written, or not deleted, that should be.
+    /// Throws if a row that should have been written or deleted was not.
     private func checkWritten() async throws {
         var left = unwritten
         if !undeleted.isEmpty {
@@ -196,7 +196,7 @@ struct MappedSaveRun {
         throw conflicts.isEmpty ? unchanged(left) : StoreConflicts(conflicts)
     }
 
-    /// Returns the error of rows that are as they were read, and cannot be changed.
+    /// Returns the error of rows that are unchanged since they were read, and cannot be changed.
     private func unchanged(_ changes: [StoreChange]) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "The store at \(content.place) cannot be saved.",

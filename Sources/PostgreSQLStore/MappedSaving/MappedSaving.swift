@@ -8,12 +8,12 @@ internal import SQLQueries
 /// Saves changes to the tables of another program.
 struct MappedSaving: Sendable {
     private let content: StoreContent
-    /// The number of attempts to save, where nothing of the earlier ones can have been seen.
+    /// The number of attempts to save, if no effect of the earlier ones can have been seen.
     private static let attemptLimit = 6
 
     init(_ content: StoreContent) { self.content = content }
 
-    /// Writes everything in one transaction, which is repeated where others were in its way.
+    /// Writes everything in one transaction, which is retried if it conflicted with others.
     func save(_ changes: StoreChangeSet) async throws -> SaveOutcome {
         if let mapping = content.mapping {
             try MappedSaveOrder<PostgreSQLTableDialect>.checkWritable(changes, mapping, content.sqlEntity)
@@ -110,7 +110,7 @@ struct MappedSaving: Sendable {
                 if status == "aborted" { return false }
                 reason = "The transaction has not ended."
             } catch { reason = "\(error)" }
-            // To get a connection may have taken long, too.
+            // Obtaining a connection may have taken long, too.
             if ContinuousClock.now > end { break }
             try await Pause.wait(pause)
         }

@@ -10,11 +10,11 @@ enum ColumnForm: Sendable, Equatable {
     case boolean
     case double(isShort: Bool)
     case decimal(isMoney: Bool)
-    /// Text, by itself.
+    /// Text, unconverted.
     case text
     /// A value in its text form: enums, times and any other type.
     case spelled
-    /// A network address, `inet`: text as PostgreSQL shows it, in which the bits of a host are not counted, as they are where it is converted to text.
+    /// A network address, `inet`: text as PostgreSQL shows it, without the number of a host's bits, which a conversion to text would include.
     case address
     case uuid
     case bytes
@@ -66,7 +66,7 @@ enum ColumnForm: Sendable, Equatable {
             }
     }
 
-    /// The form of a type for an attribute of a storage; nil where the attribute cannot hold the type.
+    /// The form of a type for an attribute of a storage; nil if the attribute cannot hold the type.
     init?(_ type: CatalogueType, for storage: SQLStorage) {
         let natural = ColumnForm(type)
         switch (storage, natural) {

@@ -85,7 +85,7 @@ enum PostgreSQLTableDialect: TableDialect {
 
     static func equal(_ name: String, _ column: CatalogueColumn, _ value: String, as target: CatalogueColumn) -> String {
         if target.type.name == "citext", !target.type.isBuiltIn {
-            // Without its schema, a text's operator is found where the schema is not searched.
+            // Without its schema, a text's operator is only found if the schema is in the search path.
             let schema = target.type.sql.split(separator: ".").dropLast().joined(separator: ".")
             return "(\(name))::\(target.type.sql) OPERATOR(\(schema).=) (\(value))::\(target.type.sql)"
         }
@@ -168,7 +168,7 @@ struct CatalogueType: Sendable {
     let name: String
     /// The name in SQL, with its schema.
     let sql: String
-    /// The type of the column as it was declared, such as `character varying(20)`.
+    /// The declared type of the column, such as `character varying(20)`.
     let declared: String
     /// The kind of the type: `b` for a base type, `e` for an enum, `c` for a row, `r` for a range and `m` for a multirange.
     let kind: String
@@ -178,7 +178,7 @@ struct CatalogueType: Sendable {
     let labels: [String]
     /// Whether it is one of PostgreSQL's own.
     let isBuiltIn: Bool
-    /// The collation of the column in SQL, where it takes other texts than the same for equal.
+    /// The collation of the column in SQL, if it treats different texts as equal.
     var collation: String?
 }
 #endif

@@ -81,7 +81,7 @@ struct ColumnPlan {
         try findOneWay(kept)
     }
 
-    /// The keys of one-way relationships that lead here are in this table.
+    /// The keys of one-way relationships to this entity are in this table.
     private mutating func findOneWay(_ kept: LayoutMigration.Kept) throws {
         for owner in migration.kept {
             for relation in owner.mapped.relationships {

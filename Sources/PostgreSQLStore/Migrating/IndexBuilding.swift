@@ -36,7 +36,7 @@ struct IndexBuilding: Sendable {
         while true {
             attempt += 1
             do {
-                // Of its own: locks of a session stay with a connection that is given back.
+                // A separate connection: session locks remain with a connection that is returned to the pool.
                 let connection = try await pool.open()
                 return try await build(connection)
             } catch let error as ServerError {
@@ -53,7 +53,7 @@ struct IndexBuilding: Sendable {
         // A session that another program lends for a transaction keeps no lock.
         guard connection.ownsSession, try await hasNotes(connection) else { return }
         guard try await lock(connection) else { return }
-        // Those of large tables take longer than any fetch may.
+        // Indexes of large tables take longer than any fetch may.
         try await connection.execute("SET lock_timeout = '\(Self.lockTimeout)'; SET statement_timeout = 0")
         while let index = try await next(connection) {
             Log.store.notice("The index \(index.name) of the store at \(pool.settings.place) is built.")
@@ -76,7 +76,7 @@ struct IndexBuilding: Sendable {
         // A session that was ended keeps its locks a little longer.
         for pause in [0, 0.05, 0.1, 0.3, 0.5, 1] {
             try await Pause.wait(pause)
-            // Each store has one of its own: it is held for long.
+            // Each store has a lock of its own, because it is held for a long time.
             let found = try await connection.query(
                 "SELECT pg_try_advisory_lock(hashtextextended(current_schema(), $1))", [.integer(migrationLock)])
             if found.integer(0, 0) != 0 { return true }

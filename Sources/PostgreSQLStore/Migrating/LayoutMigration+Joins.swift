@@ -47,7 +47,7 @@ extension LayoutMigration {
     }
 
     private mutating func moveJoins(_ moves: [(join: SQLJoin, former: SQLJoin)]) {
-        // Over names that nothing else has, for tables may exchange theirs.
+        // By way of temporary names, because tables may exchange theirs.
         for table in old.schema.joins {
             let move = moves.first { $0.former.table == table.name }
             current[table.name] = table.name

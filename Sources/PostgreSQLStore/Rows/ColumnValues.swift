@@ -19,7 +19,7 @@ enum ColumnValues {
         return overflows ? Date.distantPast.timeIntervalSinceReferenceDate : Double(since2001) / 1e6
     }
 
-    /// Returns the microseconds since 2000 of seconds since 2001, rounded; nil where PostgreSQL has no such date.
+    /// Returns the microseconds since 2000 of seconds since 2001, rounded; nil if PostgreSQL has no such date.
     static func microseconds(_ seconds: Double) -> Int64? {
         // Bounded: within the dates that PostgreSQL has.
         guard seconds.isFinite, abs(seconds) < dateLimit, seconds > -2e11 else { return nil }

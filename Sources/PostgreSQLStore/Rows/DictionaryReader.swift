@@ -10,12 +10,12 @@ struct DictionaryReader {
     let columns: [SQLResultColumn]
     let schema: SQLSchema
     let token: StoreToken
-    /// Whether columns hold texts as they are, and not in the form of ``PostgreSQLText``.
+    /// Whether columns hold unchanged texts, and not the form of ``PostgreSQLText``.
     let isVerbatim: Bool
 
     /// Returns the dictionary of a row.
     ///
-    /// - Throws: Code 134060 where a value cannot be converted to the type of its column; code 134091 for a date that PostgreSQL does not have.
+    /// - Throws: Code 134060 if a value cannot be converted to the type of its column; code 134091 for a date beyond PostgreSQL's range.
     func dictionary(_ result: QueryResult, _ row: Int) throws -> NSDictionary {
         let dictionary = NSMutableDictionary(capacity: columns.count)
         for column in columns {

@@ -43,7 +43,7 @@ final class EntityWriter: @unchecked Sendable {
     let copy: String
     /// The slots of dates, which are rounded.
     let dateSlots: [RowLayout.Slot]
-    /// The statements that update some properties, by those: a program mostly changes the same ones.
+    /// The statements that update some properties, by these properties: a program mostly changes the same ones.
     private let updates = LockedBox<[PropertySet: UpdateStatement]>([:])
     private static let updateLimit = 100
 
@@ -194,8 +194,8 @@ final class EntityWriter: @unchecked Sendable {
         }
     }
 
-    /// Returns the properties that an update writes. A relationship with an unchanged destination is omitted where the row has a position in
-    /// the inverse's order: the destination may have nothing to save, and no position to assign.
+    /// Returns the properties that an update writes. A relationship with an unchanged destination is omitted if the row has a position in the
+    /// inverse's order: the destination may have nothing to save, and no position to assign.
     private func properties(of change: StoreChange, _ row: Row) -> PropertySet {
         var changed = change.changed
         guard let base = change.base else { return changed }

@@ -6,8 +6,8 @@ struct UpdateStatement {
     /// The parameters are the key, the version that was read, the new version, and the values of the columns. The statement waits for a transaction
     /// that holds the row.
     let plain: String
-    /// The same, but it writes nothing where others hold the row. Nil where it writes relationships: the server compares their foreign keys with other
-    /// rows, and may wait for these.
+    /// The same, but it writes nothing if another transaction holds the row. Nil if it writes relationships: the server checks their foreign keys
+    /// against other rows, and may wait for these.
     let unwaiting: String?
 
     init(_ entity: SQLEntity, _ columns: [SQLIdentifier], hasRelationships: Bool) {

@@ -39,7 +39,7 @@ final class SaveCombiner: Sendable {
     /// The outcome of a save that was sent with others.
     private enum Answer: Sendable {
         case done
-        /// It has written nothing.
+        /// The save has written nothing.
         case refused
         /// It was not sent.
         case failed(any Error)
@@ -57,7 +57,7 @@ final class SaveCombiner: Sendable {
         let first: Waiter
         let others: [Waiter]
 
-        /// Lets the first one send them.
+        /// Lets the first save send all of them.
         func begin() { first.continuation.resume(returning: .leads(others)) }
     }
     private struct State {
@@ -115,7 +115,7 @@ final class SaveCombiner: Sendable {
 
     // MARK: Turns
 
-    /// Waits until a save is answered, or is to send others with it; then call ``end()`` after those are sent.
+    /// Waits until a save is answered, or must send others with it; then call ``end()`` after those are sent.
     private func turn(of save: SmallSave) async -> Turn {
         await withCheckedContinuation { continuation in
             let (begins, isToBeWatched) = state.withLock { state in
@@ -129,7 +129,7 @@ final class SaveCombiner: Sendable {
         }
     }
 
-    /// Ends a transaction, and begins that of the saves that have come meanwhile.
+    /// Ends a transaction, and begins that of the saves that have arrived meanwhile.
     private func end() {
         let batch = state.withLock { state -> Batch? in
             if !state.waiting.isEmpty { return state.takeBatch() }

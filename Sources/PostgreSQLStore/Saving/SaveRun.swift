@@ -29,7 +29,8 @@ struct SaveRun {
     /// The number of statements that are sent at once.
     private static let callLimit = 2000
 
-    /// The number of changes up to which the last statements are sent with the commit: to let the server count rows takes it longer than one more round trip for many.
+    /// The maximum number of changes with which the last statements are sent together with the commit: for more, letting the server count rows takes
+    /// it longer than one more round trip.
     private static let atOnceLimit = 20
 
     private init(
@@ -54,7 +55,7 @@ struct SaveRun {
         if count <= atOnceLimit {
             var run = SaveRun(content, connection, changes, commit: commit, for: caller, atOnce: true)
             do { return try await run.write(metadata) } catch let error as ServerError where error.isUnexpectedCount {
-                // Once more, statement by statement, to find out which rows others have changed.
+                // Retries statement by statement, to find out which rows others have changed.
                 if connection.isInTransaction { try await connection.execute("ROLLBACK", isCancellable: false) }
             }
         }
@@ -105,7 +106,7 @@ struct SaveRun {
         calls.append(call)
     }
 
-    /// The statement that writes one row, where nothing else is written.
+    /// The statement that writes one row, if nothing else is written.
     private var onlyWriting: Call? {
         guard calls.count == 2, !isBegun, !notes.isKept, checks.count == 1, checks[0].call == 1, checks[0].expected == 1 else { return nil }
         return calls[1]
@@ -158,8 +159,8 @@ struct SaveRun {
 
     // MARK: Conflicts
 
-    /// Throws if objects violate a uniqueness constraint, or come back although they are there; if others have changed any of the save, they
-    /// are the conflict.
+    /// Throws if objects violate a uniqueness constraint, or are restored although they exist. If others have changed objects of the save, those are
+    /// the conflict instead.
     private mutating func checkConflicts() async throws {
         var constraints: StoreConflicts?
         if content.hasUniqueness {

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
-/// How far the statements of a transaction have come.
+/// The state that the statements of a transaction have reached.
 enum TransactionEnd: Sendable {
     /// The transaction is open: a COMMIT must follow.
     case open
@@ -13,10 +13,10 @@ enum TransactionEnd: Sendable {
     case lost(ServerError)
 }
 
-/// A transaction that writes, is repeated where others were in its way, and is looked up where the answer to its commit is lost.
+/// A transaction that writes. It is retried if it conflicted with others, and looked up if the answer to its commit is lost.
 struct StoreTransaction {
     let content: StoreContent
-    /// The number of attempts, where nothing of the earlier ones can have been seen.
+    /// The number of attempts, if no effect of the earlier ones can have been seen.
     private static let attemptLimit = 6
 
     /// Calls `body` with a connection and the ID of the transaction's own row, which `body` writes first; then commits.
@@ -56,8 +56,8 @@ struct StoreTransaction {
 
     /// Makes one attempt.
     ///
-    /// - Returns: The result; nil where the connection was lost and the transaction will never be committed.
-    /// - Throws: ``ServerError`` where nothing is committed; code 134070 where that cannot be determined.
+    /// - Returns: The result; nil if the connection was lost and the transaction will never be committed.
+    /// - Throws: ``ServerError`` if nothing is committed; code 134070 if that cannot be determined.
     private func committed<Result: Sendable>(
         _ body: @escaping @Sendable (Connection, UUID) async throws -> (Result, TransactionEnd)
     ) async throws -> Result? {
@@ -89,7 +89,7 @@ struct StoreTransaction {
 
     /// Looks up a transaction whose answer was lost.
     ///
-    /// - Returns: Whether it is committed. If not, it will never be.
+    /// - Returns: Whether it is committed. If not, it never will be.
     /// - Throws: Code 134070 where that cannot be determined.
     func isFound(_ commit: UUID, _ lost: ServerError) async throws -> Bool {
         Log.store.notice("The answer to a commit at \(content.place) was lost; it is looked up. \(lost)")
@@ -121,7 +121,7 @@ struct StoreTransaction {
                 }
             } catch {
                 failure = error
-                // To get a connection may have taken long, too.
+                // Obtaining a connection may have taken long, too.
                 if ContinuousClock.now > end { break }
                 try await Pause.wait(pause)
             }

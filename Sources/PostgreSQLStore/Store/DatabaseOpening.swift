@@ -7,7 +7,7 @@ protocol DatabaseOpening: Sendable {
     var pool: ConnectionPool { get }
     /// Connects, and compares the tables with the model.
     ///
-    /// - Throws: Code 134080 where the database cannot be reached or used, 134020 where its tables are not those of the model.
+    /// - Throws: Code 134080 if the database cannot be reached or used, 134020 if its tables are not those of the model.
     func open() async throws -> OpenedDatabase
 }
 

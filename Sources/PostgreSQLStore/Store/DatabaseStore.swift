@@ -85,7 +85,7 @@ class DatabaseStore: NSPersistentStore, @unchecked Sendable {
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
-        // Those of another coordinator's store are its own to close.
+        // The connections of another coordinator's store are closed by that store.
         if (origin ?? opened?.origin) == nil { (content?.pool ?? opened?.pool)?.close() }
     }
 

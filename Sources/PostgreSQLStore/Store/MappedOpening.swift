@@ -22,7 +22,7 @@ struct MappedOpening: DatabaseOpening {
 
     /// Compares the model with the catalogue.
     ///
-    /// - Throws: Code 134080 where the database cannot be reached or used, 134020 with every difference between model and catalogue.
+    /// - Throws: Code 134080 if the database cannot be reached or used, 134020 with every difference between model and catalogue.
     func open() async throws -> OpenedDatabase {
         do {
             let found: Found = try await pool.with { connection in
@@ -80,9 +80,9 @@ struct MappedOpening: DatabaseOpening {
         }
     }
 
-    /// Creates the functions of predicates in a schema of their own, unless they are there.
+    /// Creates the functions of predicates in a schema of their own, unless they exist.
     ///
-    /// - Returns: Why the database does not have them; nil where it does.
+    /// - Returns: The reason why the database does not have them; nil if it does.
     private func provideFunctions(_ connection: Connection) async throws -> MissingFunctions? {
         func version() async throws -> String? {
             let result = try await connection.query(

@@ -46,7 +46,7 @@ extension MappedStore: KeySpellingStore {
 }
 
 extension MappedStore: LateIdentityStore {
-    /// The database gives the keys, or they are among the values.
+    /// The database assigns the keys, or they are among the values.
     func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?] { Array(repeating: nil, count: new.count) }
 }
 #endif

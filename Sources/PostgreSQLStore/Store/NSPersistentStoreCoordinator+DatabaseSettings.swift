@@ -69,11 +69,11 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSPersistentContainer {
-    /// Returns a new context on a queue of its own, whose transactions begin with settings, for policies of row-level security.
+    /// Returns a new context on a queue of its own, whose transactions begin with these settings, for policies of row-level security.
     ///
     /// - Parameter settings: See ``ObjectGraph/NSPersistentStoreCoordinator/coordinator(databaseSettings:)``.
     /// - Returns: A context that merges nothing automatically. It may be called on any queue.
-    /// - Throws: Code 134060 for settings that the store relies on, and for a container that has other stores than those in PostgreSQL databases.
+    /// - Throws: Code 134060 for settings that the store relies on, and for a container with stores other than those in PostgreSQL databases.
     public func newBackgroundContext(databaseSettings settings: [String: String]) throws -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = try persistentStoreCoordinator.coordinator(databaseSettings: settings)

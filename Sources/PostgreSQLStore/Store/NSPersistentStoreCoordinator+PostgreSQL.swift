@@ -8,7 +8,7 @@ public import Foundation
 /// ``ObjectGraph/NSPersistentStoreCoordinator/registerPostgreSQLStores()``.
 public let PostgreSQLStoreType = "PostgreSQL"
 
-/// The type of stores about the tables of another program in a PostgreSQL database, see ``PostgreSQLStoreOptions/layout``.
+/// The type of stores for the tables of another program in a PostgreSQL database, see ``PostgreSQLStoreOptions/layout``.
 public let ExistingPostgreSQLStoreType = "PostgreSQLExisting"
 
 extension NSPersistentStore.StoreType {

@@ -48,7 +48,7 @@ extension PostgreSQLOpening {
             // A statement that waits for an exclusive lock on a table makes all later ones wait behind it.
             try await connection.execute("SET LOCAL lock_timeout = '1s'")
             let migration = try migration(of: found)
-            // A session that another program lends for a transaction builds no index beside others.
+            // A session that a proxy lends for a transaction cannot build an index concurrently.
             let (later, now) = connection.ownsSession ? (migration.indexes, []) : ([], migration.indexes.map(\.blocking))
             for statement in migration.statements + now + IndexBuilding.notes(of: later, kept: migration.keptIndexes) {
                 do { try await connection.execute(statement) } catch let error as ServerError

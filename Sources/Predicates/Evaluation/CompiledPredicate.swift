@@ -27,7 +27,7 @@ public struct CompiledPredicate {
     ///
     /// - Parameter subject: A subject of the schema that the predicate was compiled for.
     /// - Returns: Whether it matches; an unknown result is false.
-    /// - Throws: The errors of the schema's closures, and ``InvalidPredicateError`` where types found at run time do not fit a clause.
+    /// - Throws: The errors of the schema's closures, and ``InvalidPredicateError`` if types found at run time do not fit a clause.
     @inlinable public func matches(_ subject: PredicateSubject) throws -> Bool {
         try withExtendedLifetime(owner) { try test(subject) }
     }

@@ -25,7 +25,7 @@ enum Operand {
     case subject(SchemaReference, follow: SubjectFollower?)
     /// The destination of a to-one relationship, whose identity is known without loading it.
     case reference(SchemaReference, identity: ValueReader, follow: SubjectFollower)
-    /// The subjects reached over a to-many relationship, and their count where it is known without visiting them.
+    /// The subjects reached over a to-many relationship, and their count if it is known without visiting them.
     case subjects(SchemaReference, SubjectVisitor, count: ElementCounter? = nil)
     /// One of the subjects reached over a to-many relationship, by its index: the visitor visits only that one, or none if it does not exist.
     case chosen(SchemaReference, SubjectVisitor)

@@ -185,7 +185,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// Returns the number of elements that a visitor visits.
+    /// Returns a function that counts the elements that a visitor visits.
     private func counter<Element>(
         of visit: @escaping (PredicateSubject, (Element) throws -> Bool) throws -> Void
     ) -> ElementCounter {

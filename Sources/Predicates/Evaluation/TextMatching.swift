@@ -30,8 +30,8 @@ enum TextMatching {
 
     /// Returns the order of two strings by the code points of their composed form.
     ///
-    /// Swift's `<` is not used where composition matters: it finds a decomposed "e" with an accent neither less than, nor greater than,
-    /// nor equal to a composed one followed by a letter.
+    /// Swift's `<` is not used if composition matters: it finds a decomposed "e" with an accent neither less than, nor greater than, nor equal to a
+    /// composed one followed by a letter.
     static func order(_ left: String, _ right: String) -> ComparisonResult {
         let left = composed(left)
         let right = composed(right)

@@ -4,14 +4,14 @@ internal import Synchronization
 ///
 /// It applies on the thread that does the work: for the current task, or for the current call if there is no task.
 package enum TimeLimit {
-    /// When the time is over; nil where there is no limit.
+    /// The end of the time; nil if there is no limit.
     @TaskLocal private static var end: ContinuousClock.Instant?
     private static let isUsedFlag = Atomic<Bool>(false)
 
     /// Whether any work of the program is limited. Once it is, connections that are opened look at the time, and evaluations.
     package static var isUsed: Bool { isUsedFlag.load(ordering: .relaxed) }
 
-    /// Lets the connections that are opened from now on look at the time.
+    /// Makes connections that are opened from now on observe the time limit.
     package static func enable() { isUsedFlag.store(true, ordering: .relaxed) }
 
     /// Whether the time of the current work is over.

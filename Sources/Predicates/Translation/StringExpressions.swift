@@ -38,7 +38,7 @@ extension PredicateExpressions {
         }
     }
 
-    /// Whether a text contains another, as people see it.
+    /// Whether a text contains another, as users perceive it.
     public enum LocalizedStandardContains: PredicateTextMethod {
         /// The name of the method.
         public static var name: String { "localizedStandardContains" }

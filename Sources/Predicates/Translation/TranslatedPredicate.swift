@@ -11,7 +11,7 @@ public import Foundation
 public final class TranslatedPredicate: NSPredicate {
     private let translation: Translation
 
-    // The lock of `result` guards it; `translate` captures nothing but Foundation's predicate, which is immutable.
+    // The lock of `result` guards it; `translate` captures only Foundation's predicate, which is immutable.
     private final class Translation: @unchecked Sendable {
         private let translate: () throws -> PredicateTree
         private let result = LockedBox<(tree: PredicateTree, predicate: NSPredicate)?>(nil)

@@ -24,7 +24,7 @@ package struct DateMistake: Error, Hashable, Sendable {
         case end = "the end"
     }
 
-    /// Without anything that is counted by references, for it is thrown in loops.
+    /// Without reference-counted parts, because it is thrown in loops.
     enum Reason: Hashable, Sendable {
         /// A part is no number of so many digits.
         case digits(Part, Int)

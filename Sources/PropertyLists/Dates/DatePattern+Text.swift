@@ -7,7 +7,7 @@ extension DateScanner {
         var isAfternoon: Bool?
         var weekday: (name: Int, place: Int)?
         for (index, part) in pattern.parts.enumerated() {
-            // A number has all its digits where another one is beside it.
+            // A number has all its digits if another one is adjacent.
             let isExact = pattern.isExact || part.width != nil && pattern.isNumber(index - 1) || pattern.isNumber(index + 1)
             func counts(_ width: Int) -> ClosedRange<Int> { isExact ? width...width : 1...2 }
             let start = place
@@ -103,7 +103,7 @@ extension DatePattern {
     /// Whether a part is there, and is a number.
     fileprivate func isNumber(_ index: Int) -> Bool { parts.indices.contains(index) && parts[index].isNumber }
 
-    /// The years that the pattern gives back.
+    /// The years that survive a round trip through the pattern.
     fileprivate var years: ClosedRange<Int> {
         if parts.contains(where: { if case .year = $0 { true } else { false } }) { return 0...9999 }
         return parts.contains(.shortYear) ? latestYear - 99...latestYear : -DateParts.limit...DateParts.limit

@@ -34,7 +34,7 @@ package struct DatePattern: Hashable, Sendable {
         package let message: String
     }
 
-    /// The pattern as it was given.
+    /// The given pattern.
     package let text: String
     let parts: [Part]
     /// Whether numbers have as many digits as the pattern has letters, with which files are read; otherwise zeros before a number may be missing.
@@ -49,7 +49,7 @@ package struct DatePattern: Hashable, Sendable {
     /// Creates a pattern of the letters `yyyy`, `yy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS`; `T`, `Z` and characters that are not letters stand for
     /// themselves. Years of two digits are those from 1970 to 2069.
     ///
-    /// - Throws: The first letter that is not one of these.
+    /// - Throws: A mistake that names an unknown letter, or an empty text.
     package init(ofFiles text: String) throws(Mistake) {
         let letters: [(String, Part)] = [
             ("yyyy", .year(width: 4)), ("yy", .shortYear), ("MM", .month(width: 2)), ("dd", .day(width: 2)), ("HH", .hour(width: 2)),
@@ -75,9 +75,9 @@ package struct DatePattern: Hashable, Sendable {
     // MARK: Patterns of DateFormatter
 
     /// Creates a pattern of `DateFormatter` in the locale `en_US_POSIX` and UTC. Years of two digits are those from 1950 to 2049, as there, and a
-    /// pattern without a year is about 2000.
+    /// pattern without a year refers to 2000.
     ///
-    /// - Throws: A letter that is not read here: those of weeks, eras, quarters and names of zones in full.
+    /// - Throws: An unsupported letter: those of weeks, eras, quarters and full names of zones.
     package init(ofDateFormatter text: String) throws(Mistake) {
         var parts: [Part] = []
         var literal: [UInt8] = []
@@ -174,7 +174,7 @@ extension DatePattern.Part {
         }
     }
 
-    /// The number of digits, where it is always the same.
+    /// The number of digits, if it is always the same.
     var width: Int? {
         switch self {
         case .shortYear: 2

@@ -2,7 +2,7 @@
 package struct DateStyle: Hashable, Sendable {
     /// The character of ASCII between the day and the time; nil for days only.
     package let separator: UInt8?
-    /// The number of digits of a second's fraction; 0 for whole seconds, which have one only where the date does.
+    /// The number of digits of a second's fraction; 0 for whole seconds, which have a fraction only if the date does.
     package let fractionDigits: Int
     /// The text after the time: nothing, `Z` or `+00:00`. Times are in UTC.
     package let zone: String

@@ -15,7 +15,8 @@ extension DateText {
         if !appendExact(seconds, to: &output) { output += "\(seconds)".utf8 }
     }
 
-    /// Returns a date in ISO 8601, in UTC, rounded to nanoseconds where it would need more than forty digits of a second; nil for one beyond 285 million years.
+    /// Returns a date in ISO 8601, in UTC, rounded to nanoseconds if it would need more than forty digits of a second; nil for one beyond 285 million
+    /// years.
     package static func rounded(_ seconds: Double) -> String? {
         var output: [UInt8] = []
         if appendExact(seconds, to: &output) { return String(decoding: output, as: UTF8.self) }
@@ -78,7 +79,7 @@ extension DateText {
         return number >= scale ? (Int(whole) + 1, 0) : (Int(whole), Int(number))
     }
 
-    /// Appends a date with all its digits, and a `Z`; nothing where they are too many.
+    /// Appends a date with all its digits, and a `Z`; appends nothing if there are too many.
     private static func appendExact(_ seconds: Double, to output: inout [UInt8]) -> Bool {
         guard seconds.magnitude < Double(DateParts.limit) else { return false }
         let whole = seconds.rounded(.down)
@@ -93,7 +94,7 @@ extension DateText {
         return true
     }
 
-    /// Appends the shortest digits of a fraction with which the same date is read; returns false where none do.
+    /// Appends the shortest digits of a fraction with which the same date is read; returns false if there are none.
     private static func appendExactFraction(_ seconds: Double, _ whole: Double, _ fraction: Double, to output: inout [UInt8]) -> Bool {
         var scale = 1.0
         for digits in 1...9 {
@@ -125,7 +126,7 @@ extension DateText {
         append(number, digits, to: &output)
     }
 
-    /// Appends a day, and a time where there is a separator.
+    /// Appends a day, and a time if there is a separator.
     private static func append(_ parts: DateParts, separator: UInt8?, to output: inout [UInt8]) {
         switch parts.year {
         case 0...9999: append(parts.year, 4, to: &output)

@@ -27,7 +27,7 @@ package struct XMLScanner {
         case end(name: String)
         /// Text with its references replaced. Two may follow each other.
         case text(String)
-        /// A document type. Its declarations are not read.
+        /// A document type, plain if it has no declarations. Nothing is read of one that has declarations.
         case documentType(isPlain: Bool)
     }
 

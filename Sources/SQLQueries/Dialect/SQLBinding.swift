@@ -31,7 +31,7 @@ package enum SQLConstantForm: Sendable {
     case entityNumber
     /// The numbers of a list of entities, given by name or as descriptions.
     case entityNumbers
-    /// The n-th spelling of a string; the last one where there are fewer.
+    /// The n-th spelling of a string, or the last one if there are fewer.
     case spelling(Int)
     /// The common prefix of all spellings of a string.
     case prefix

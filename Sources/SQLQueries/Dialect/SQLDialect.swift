@@ -73,7 +73,7 @@ package protocol SQLDialect: Sendable {
     func isEquivalent(_ text: SQLFragment, to element: SQLFragment, selectedBy from: SQLFragment) -> SQLFragment?
     /// Returns the elements of a list as a table.
     ///
-    /// - Parameter alias: The alias of the table; nil where its rows are only counted.
+    /// - Parameter alias: The alias of the table; nil if its rows are only counted.
     func elements(of list: SQLBinding, as alias: SQLAlias?) -> SQLListTable
     /// Returns a value in a form of which DISTINCT keeps one for equal values.
     func distinct(_ value: SQLTerm) -> SQLFragment?

@@ -15,7 +15,7 @@ package final class SQLRecording: Sendable {
         package let seconds: Double
     }
 
-    /// The recording of the current task, or of the current call where there is no task; nil for none.
+    /// The recording of the current task, or of the current call if there is no task; nil for none.
     @TaskLocal package static var current: SQLRecording?
 
     private static let isEnabledFlag = Atomic<Bool>(false)
@@ -30,7 +30,7 @@ package final class SQLRecording: Sendable {
 
     package init() {}
 
-    /// Lets the connections that are opened from now on report their statements.
+    /// Makes connections that are opened from now on report their statements.
     package static func enable() { isEnabledFlag.store(true, ordering: .relaxed) }
 
     /// The statements so far, the first of them.

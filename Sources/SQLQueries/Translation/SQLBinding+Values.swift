@@ -109,7 +109,7 @@ package struct SQLRequestValues {
 
     // MARK: Elements of collections
 
-    /// Returns an element in the form of a list; empty where it cannot equal any value that the list is compared with.
+    /// Returns an element in the form of a list; empty if it cannot equal any value that the list is compared with.
     private func elements(_ element: PropertyValue, _ form: SQLListForm) -> [SQLValue] {
         if element.isNull { return [.null] }
         switch (form, element) {

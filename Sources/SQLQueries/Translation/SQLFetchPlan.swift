@@ -156,6 +156,6 @@ struct SQLFetchParts {
         having = having?.numberingConstants(from: &next)
     }
 
-    /// Whether several rows become one dictionary.
+    /// Whether several rows are combined in one dictionary.
     var isGrouped: Bool { !groupedBy.isEmpty || columns.contains { $0.expression.isOverRows } }
 }

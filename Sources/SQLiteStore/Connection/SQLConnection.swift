@@ -31,7 +31,7 @@ final class SQLConnection {
         self.handle = handle
         self.path = path
         sqlite3_extended_result_codes(handle, 1)
-        // A class whose properties are set is ended by its deinit, also where this throws.
+        // The deinit of a class whose properties are all set cleans up, even if this throws.
         try SQLPreparations.prepare(handle, path: path)
         // Bounded: within two billions.
         sqlite3_busy_timeout(handle, Int32(clamping: Int((timeout * 1000).rounded(.up).clamped(to: 0...2e9))))

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The program's callbacks that prepare the connections of files before any other use.
 enum SQLPreparations {
-    /// By the path of the file. Calls that know nothing but a file, such as those for metadata, use it as it was opened last.
+    /// The preparations by the path of the file. Calls that only know a file, such as those for metadata, use the one with which it was last opened.
     private static let known = LockedBox<[String: SQLiteConnectionPreparation]>([:])
 
     /// Notes how a file is opened.

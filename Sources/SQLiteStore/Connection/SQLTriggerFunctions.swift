@@ -32,8 +32,8 @@ enum SQLTriggerFunctions {
             info: [NSFilePathErrorKey: connection.path])
     }
 
-    /// Registers unknown functions that the triggers of a file call, so that the file can be written to, if their results are unused. A
-    /// function that computes a value stays unknown, and writing reports an error that names it.
+    /// Registers unknown functions that the triggers of a file call, if their results are unused, so that the file can be written to. A function that
+    /// computes a value stays unknown, and writing reports an error that names it.
     static func registerUnknown(by triggers: [String], on connection: SQLConnection) throws {
         var names: Set<String> = []
         for trigger in triggers {

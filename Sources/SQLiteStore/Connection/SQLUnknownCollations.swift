@@ -15,7 +15,7 @@ final class SQLUnknownCollations {
     /// The name of a collation by which texts were compared.
     private var compared: String?
 
-    /// A name, and where to note that it was used. SQLite keeps it with the collation.
+    /// A name, and the place to record its use. SQLite keeps it with the collation.
     private final class StandIn {
         let name: String
         unowned let collations: SQLUnknownCollations
@@ -52,10 +52,10 @@ final class SQLUnknownCollations {
 }
 
 extension SQLConnection {
-    /// Lets the connection, which only reads, open tables and indexes whatever collations they have.
+    /// Lets the connection, which only reads, open tables and indexes with any collation.
     func standInForUnknownCollations() { unknownCollations = SQLUnknownCollations(on: handle) }
 
-    /// - Throws: SQLite's error for a collation that it does not have, where a statement has compared by one.
+    /// - Throws: SQLite's error for an unknown collation, if a statement has compared by one.
     func checkCollations(_ sql: String) throws {
         guard let name = unknownCollations?.takeCompared() else { return }
         throw SQLError.make(

@@ -15,7 +15,7 @@ final class SQLExternalFiles {
     private static let orphanAge: TimeInterval = 3600
 
     private let store: URL
-    /// Most saves and stores need none.
+    /// Created on demand: most saves and stores need none.
     private lazy var folder = SQLiteFiles.externalFiles(of: store).known("a store in memory has no external files")
     /// The files created in the transaction.
     private var made: [URL] = []

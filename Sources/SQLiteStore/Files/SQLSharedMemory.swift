@@ -1,18 +1,18 @@
 internal import Foundation
 internal import Predicates
 
-/// Puts the files beside a store, its log (`-wal`) and the file of shared memory (`-shm`), back as they were, once the last reader of this process has closed
-/// the store.
+/// Restores the files beside a store, its log (`-wal`) and the file of shared memory (`-shm`), once the last reader of this process has closed the
+/// store.
 ///
-/// SQLite writes an index of the log to the file of shared memory, or makes both files, also where it reads only. Others may have the store open: then the
-/// files are theirs and stay. No connection trusts a file of shared memory that it finds: the first one makes the index anew.
+/// Even when it only reads, SQLite writes an index of the log to the file of shared memory, or creates both files. If another process has the store
+/// open, the files are in its use and stay. No connection trusts an existing file of shared memory: the first one rebuilds the index.
 final class SQLSharedMemory: Sendable {
     private struct Note {
         /// The number of open connections that began since the note was made.
         var readers = 0
         /// Whether there was a log, which stays.
         let hadLog: Bool
-        /// The bytes of the file of shared memory; nil where there was none.
+        /// The bytes of the file of shared memory; nil if there was none.
         let bytes: Data?
     }
 

@@ -2,9 +2,9 @@ internal import CSQLite
 internal import Foundation
 
 extension SQLiteFiles {
-    /// Reads a file whose last transaction must be undone through a temporary copy.
+    /// Reads a file whose last transaction must be rolled back, through a temporary copy.
     ///
-    /// - Returns: Nil where others undo it meanwhile, or write on: no copy is of one time then, and the file may be read where it is.
+    /// - Returns: Nil if others roll it back meanwhile, or continue writing: a copy would then be inconsistent, and the file may be read in place.
     static func connectToUnfinishedCopy(_ url: URL, timeout: TimeInterval) throws -> SQLConnection? {
         let journal = url.path + "-journal"
         // The journal's pages overwrite those of the copy. The journal is copied first: whatever others roll back in the file meanwhile, the result
@@ -17,9 +17,9 @@ extension SQLiteFiles {
         return nil
     }
 
-    /// Reads a file through a temporary copy, with a file beside it of which SQLite must write to the first.
+    /// Reads a file through a temporary copy, with a file beside it. SQLite must write to the first to use the second.
     ///
-    /// - Parameter ending: The ending of the file beside it: of a log whose shared-memory file is missing, or of a journal.
+    /// - Parameter ending: The ending of the file beside it: that of a log whose shared-memory file is missing, or of a journal.
     static func connectToCopy(_ url: URL, beside ending: String, timeout: TimeInterval) throws -> SQLConnection {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

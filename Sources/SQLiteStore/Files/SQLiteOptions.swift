@@ -1,7 +1,7 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The option of a store opened for reading that leaves also the shared-memory file (`-shm`) as it is: a `Bool`.
+/// The option of a store opened for reading that also leaves the shared-memory file (`-shm`) unchanged: a `Bool`.
 ///
 /// While such a store is open, the same process cannot open its file for writing: SQLite shares the mapping of that file.
 package let SQLiteKeepsFilesOption = "SQLiteKeepsFilesOption"
@@ -22,7 +22,7 @@ package struct SQLiteOptions {
     let vacuums: Bool
     /// The preparation of each connection before any other use.
     let preparation: SQLiteConnectionPreparation?
-    /// Whether reading leaves the files beside the store as they are, see ``SQLiteKeepsFilesOption``.
+    /// Whether reading leaves the files beside the store unchanged, see ``SQLiteKeepsFilesOption``.
     let keepsFiles: Bool
 
     /// - Throws: Code 134080 for invalid pragmas.

@@ -14,7 +14,7 @@ final class SQLArray {
         return UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
     }()
 
-    /// Binds the collection: SQLite owns a reference until the parameter gets another value or the statement goes.
+    /// Binds the collection: SQLite owns a reference until the parameter gets another value or the statement is finalized.
     func bind(to statement: OpaquePointer, at index: Int) {
         sqlite3_bind_pointer(statement, Int32(index), Unmanaged.passRetained(self).toOpaque(), Self.type) { pointer in
             if let pointer { Unmanaged<SQLArray>.fromOpaque(pointer).release() }

@@ -16,7 +16,7 @@ struct SQLDictionaryReader {
 
     /// Returns the dictionary of a statement's current row.
     ///
-    /// - Throws: Code 134060 where a value cannot be converted to the type of its column.
+    /// - Throws: Code 134060 if a value cannot be converted to the type of its column.
     func dictionary(_ statement: OpaquePointer) throws -> NSDictionary {
         let dictionary = NSMutableDictionary(capacity: columns.count)
         for column in columns {

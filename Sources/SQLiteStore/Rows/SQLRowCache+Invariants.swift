@@ -34,7 +34,7 @@ extension SQLCacheTable {
     /// Stops the program if the table violates its invariants, and if the checks are on. Call it under the table's lock, as a registered reader.
     @inline(__always) func checkInvariants() {
         #if COREDATA_INTERNAL_CHECKS
-        // The entries of some of the pages: of all where there are few.
+        // The entries of some of the pages, or of all if there are few.
         let count = max(1, pageCount)
         if InternalChecks.isDue(max(directoryCount, count)) {
             InternalChecks.enforce(invariantViolations { _ in count <= 2 || Int.random(in: 0..<count) == 0 })

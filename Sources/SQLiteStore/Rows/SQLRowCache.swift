@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Caches the rows that a store has read or saved, while a context uses them and for some time after.
 ///
-/// Rows with the current version are not read again, and their faults fire without a query. The cache does not track the owners of rows:
-/// when it has grown enough, the rows in blocks that only the cache retains are removed.
+/// Rows with the current version are not read again, and their faults fire without a query. The cache does not track the owners of rows: when it has
+/// grown enough, rows are removed from blocks that only the cache retains.
 ///
 /// Threads read and insert concurrently without a lock; removed rows are released later, see ``SQLDeferredRelease``. Each inserted row has an
 /// epoch: ``epoch`` counts the commits of this store and the detected changes of others. A save increments it before it inserts its rows,
@@ -209,8 +209,8 @@ final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
                 let range = place < table.directoryCount ? place..<place + 64 : nil
                 var change = SQLCacheChange()
                 table.lock.lock()
-                // Under the lock: a page that goes may have the deletions of a save since the sweep has begun, and rows that were read before those would
-                // come back.
+                // Under the lock: a page that is removed may contain the deletions of a save since the sweep has begun, and rows that were read
+                // before those would be cached again.
                 let epoch = epoch.load(ordering: .sequentiallyConsistent)
                 table.keepPages(range, since: epoch, &change) { Self.sweep($0, epoch, &$1) }
                 table.checkInvariants()

@@ -45,7 +45,7 @@ final class SQLRowCursor {
         cache.releaseReclaimable()
     }
 
-    /// Returns the entry of a key; nil where there is no page for it.
+    /// Returns the entry of a key; nil if there is no page for it.
     @inline(__always) private func entry(_ root: Int64, _ key: Int64) -> UnsafeMutablePointer<SQLCacheEntry>? {
         if let entries, number == key >> 8, self.root == root { return entries + Int(key & 255) }
         return farEntry(root, key)

@@ -48,7 +48,7 @@ final class SQLRowReader {
     /// The columns of a to-one relationship.
     private struct Key {
         let column: Int32
-        /// The column of the destination's entity; -1 where the destination has no subentities.
+        /// The column of the destination's entity; -1 if the destination has no subentities.
         let entityColumn: Int32
         let slot: RowLayout.Slot
         let destination: SQLEntity
@@ -341,7 +341,7 @@ final class SQLRowPlan {
         ([.primaryKey, .entity, .version] + columns).map { "\(table).\($0.sql)" }.joined(separator: ", ")
     }
 
-    /// The reader of all rows of the table; nil where it contains rows of several entities.
+    /// The reader of all rows of the table; nil if it contains rows of several entities.
     var onlyReader: SQLRowReader? { entity.isAlone ? only : nil }
 
     /// Returns the reader of rows with an entity number; nil for a number outside of the entity and its subentities.

@@ -9,9 +9,10 @@ enum SQLVersionedUpdate {
         "UPDATE \(table) SET \(assignments.joined(separator: ", ")) \(condition(key: "?", version: "?"))"
     }
 
-    /// Updates so many rows and counts their versions up: of each come the key, the version that was read, and the values of the columns.
+    /// Returns the statement that updates a number of rows and increments their versions. For each it takes the key, the version that was read, and
+    /// the values of the columns.
     ///
-    /// One statement that finds its rows by a list takes two thirds of the time of one for each row.
+    /// One statement that finds its rows by a list takes two thirds of the time of a statement for each row.
     static func many(_ count: Int, _ columns: [SQLIdentifier], of table: SQLIdentifier) -> String {
         let names = ["key", "version"] + columns.indices.map { "c\($0)" }
         let row = "(" + Array(repeating: "?", count: names.count).joined(separator: ", ") + ")"

@@ -69,7 +69,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Throws where a statement finds a row.
+    /// Throws if a statement finds a row.
     private func checkNoRows(_ inverse: NSRelationshipDescription, _ sql: String) throws {
         guard try database().with(sql, { try $0.step() }) else { return }
         throw CoreDataError.make(

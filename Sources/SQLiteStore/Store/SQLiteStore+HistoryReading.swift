@@ -22,7 +22,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the mark of a transaction; nil where it was deleted.
+    /// Returns the mark of a transaction; nil if it was deleted.
     private func mark(of number: Int64, _ connection: SQLConnection) throws -> String? {
         try connection.with("SELECT ZTIMESTAMP FROM ATRANSACTION WHERE Z_PK = ?") { statement in
             SQLValue.integer(number).bind(to: statement.handle, at: 1)

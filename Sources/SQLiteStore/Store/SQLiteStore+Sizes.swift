@@ -68,7 +68,7 @@ extension SQLiteStore: SizedStore {
         try writeLock.withLock {
             let connection = try database()
             _ = try connection.texts("PRAGMA incremental_vacuum", .writing)
-            // The file gets smaller once the log is in it; where others read, that is later.
+            // The file shrinks once the log is in it, which is later if others are reading.
             _ = try connection.texts("PRAGMA wal_checkpoint(TRUNCATE)", .writing)
         }
     }

@@ -17,7 +17,7 @@ struct ModelOutline: Equatable {
 
     init(of profiles: [String: EntityProfile]) { entities = profiles.mapValues(\.declared) }
 
-    /// Reads the archive of Xcode's editor; nil where it holds no entities.
+    /// Reads the archive of Xcode's editor; nil if it contains no entities.
     init?(archive data: Data) {
         guard let archive = try? KeyedArchive(data) else { return nil }
         var names: [Int: String] = [:]

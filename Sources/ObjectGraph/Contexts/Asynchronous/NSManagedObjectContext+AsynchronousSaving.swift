@@ -64,7 +64,7 @@ extension NSManagedObjectContext {
 
     // MARK: Before
 
-    /// Whether a store receives the context's own objects with a save; they must keep their state for it.
+    /// Whether a store receives the context's own objects in a save; their state must be preserved for it.
     private var handsObjectsOver: Bool {
         parent == nil
             && (persistentStoreCoordinator?.persistentStores ?? []).contains { $0.interface is any ContextReceivingStore }
@@ -176,7 +176,7 @@ extension NSManagedObjectContext {
         for (saved, isRemote) in merges { merge(saved, isRemote: isRemote) }
     }
 
-    /// - Throws: The error of a store where nothing was saved; ``PartialSave``.
+    /// - Throws: The error of a store if nothing was saved; ``PartialSave``.
     private func values(of answer: SaveAnswer, _ save: SaveInFlight) throws -> SavedValues {
         var report = SaveReport(changeCount: save.changes.count, storeCount: answer.storeCount)
         for (reference, part, result) in answer.outcomes {
@@ -258,8 +258,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectContext {
-    /// Loads everything that applying a child's changes reads, where stores load asynchronously, so the parent's queue does not wait for
-    /// it.
+    /// Loads everything that is read when a child's changes are applied, if stores load asynchronously, so the parent's queue does not wait for it.
     func load(for childSave: ParentSource.ChildSave) async throws {
         let coordinator = persistentStoreCoordinator
         guard coordinator?.persistentStores.contains(where: { $0.interface is any AsynchronousStore }) ?? false else { return }

@@ -276,7 +276,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSPersistentStore {
-    /// Returns the row that is known without a query, where the context sees the store's current state.
+    /// Returns the row that is known without a query, if the context sees the store's current state.
     func knownRow(of id: NSManagedObjectID, in context: NSManagedObjectContext) -> Row? {
         context.requestingContext.generation.isPinned ? nil : rowAccess?.knownRow(for: id)
     }

@@ -94,9 +94,9 @@ struct SaveAnswer: Sendable {
 
 /// Delivers a save to its destination.
 protocol SaveWork: Sendable {
-    /// Saves; returns nil where ``sendAtOnce()`` has already done it.
+    /// Saves; returns nil if ``sendAtOnce()`` has already done it.
     func send() async -> SaveAnswer?
-    /// Saves on the current thread where the waiting caller would otherwise block the save; returns nil elsewhere.
+    /// Saves on the current thread if the waiting caller would otherwise block the save; otherwise returns nil.
     func sendAtOnce() -> SaveAnswer?
 }
 

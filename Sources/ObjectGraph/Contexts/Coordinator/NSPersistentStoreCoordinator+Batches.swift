@@ -25,7 +25,7 @@ extension NSPersistentStoreCoordinator {
         return rows
     }
 
-    /// Groups IDs by their stores, without those of other coordinators' stores.
+    /// Groups IDs by their stores, ignoring those of other coordinators' stores.
     func groups(of ids: [NSManagedObjectID]) -> [(store: NSPersistentStore, ids: [NSManagedObjectID])] {
         var groups: [(store: NSPersistentStore, ids: [NSManagedObjectID])] = []
         for id in ids {

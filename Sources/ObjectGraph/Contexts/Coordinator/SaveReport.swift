@@ -36,7 +36,7 @@ struct SaveReport {
     private mutating func note(_ outcome: SaveOutcome, of part: StoreChangeSet, in store: NSPersistentStore) {
         savedStores += 1
         note(outcome.rows, outcome.assignedIDs, of: part)
-        // Skipped for a single store, where the IDs are not needed.
+        // Skipped for a single store, for which the IDs are not needed.
         if storeCount > 1 { accepted += part.ids }
     }
 
@@ -73,7 +73,7 @@ struct SaveReport {
 
     /// Records the failure of a store.
     ///
-    /// - Throws: The store's error where nothing was saved, so that a merge policy can resolve conflicts; ``PartialSave`` otherwise.
+    /// - Throws: The store's error if nothing was saved, so that a merge policy can resolve conflicts; ``PartialSave`` otherwise.
     private mutating func note(
         _ error: any Error, of part: StoreChangeSet, in store: NSPersistentStore, _ context: NSManagedObjectContext
     ) throws {
@@ -150,7 +150,7 @@ struct PartialSave: Error {
     let values: SavedValues
     /// The error for the caller of the save.
     let error: NSError
-    /// The conflicts, where nothing else has kept the rest from being saved.
+    /// The conflicts, if nothing else has prevented the rest from being saved.
     let conflicts: [StoreConflicts.Version]
 }
 

@@ -25,7 +25,7 @@ public struct PropertyDeclaration {
         case named(String, of: any Any.Type)
     }
 
-    /// Declares an attribute; where the type is a managed object type, a relationship with the nullify rule.
+    /// Declares an attribute; or, if the type is a managed object type, a relationship with the nullify rule.
     ///
     /// - Parameters:
     ///   - name: The name in the model.

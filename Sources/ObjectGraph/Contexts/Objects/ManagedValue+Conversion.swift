@@ -48,7 +48,7 @@ package enum NumberConversion {
         attribute.attributeType == .transformableAttributeType || attribute.attributeType == .undefinedAttributeType
     }
 
-    /// Returns a number as an integer, without its fraction; the nearest integer where it is beyond the range. Nil for other values.
+    /// Returns a number as an integer, without its fraction; the nearest integer if it is out of range. Nil for other values.
     static func integer(_ value: Any) -> Int64? {
         switch value {
         case let whole as Int64: return whole
@@ -64,7 +64,7 @@ package enum NumberConversion {
         var number = decimal
         var whole = Decimal()
         NSDecimalRound(&whole, &number, 0, number.isSignMinus ? .up : .down)
-        // The numerals of a whole decimal number are those of the integer.
+        // The digits of a whole decimal number are those of the integer.
         return Int64("\(whole)") ?? integer(Double("\(decimal)") ?? .nan)
     }
 

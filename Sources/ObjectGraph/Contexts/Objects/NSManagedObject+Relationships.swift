@@ -292,13 +292,13 @@ extension NSManagedObject {
         return object.toOne(inverse) === self
     }
 
-    /// Returns the storage of a to-many relationship for a change, loaded where an undo needs the exact effect of the change.
+    /// Returns the storage of a to-many relationship for a change. It is loaded if an undo needs the exact effect of the change.
     private func storageForChange(of relationship: NSRelationshipDescription) -> ToManyStorage {
         registry?.context?.undoer == nil ? toManyWithoutLoading(relationship) : toMany(relationship)
     }
 
-    /// Returns the storage for adding or removing `object`, loaded where the object was removed or added before, because only the store
-    /// knows the combined effect.
+    /// Returns the storage for adding or removing `object`. It is loaded if the object was removed or added before, because only the store knows the
+    /// combined effect.
     private func storageForChange(of relationship: NSRelationshipDescription, by object: NSManagedObject) -> ToManyStorage {
         let storage = toManyWithoutLoading(relationship)
         guard storage.isUncertain(object), !isKnownNewcomer(object, in: relationship) else { return storage }

@@ -145,7 +145,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
 
     /// The context of the object; nil before it is inserted and after it is removed, and once the context is deallocated.
     ///
-    /// It may be read on any queue, to get to the object's own.
+    /// It may be read on any queue, to find the object's own queue.
     open var managedObjectContext: NSManagedObjectContext? { sharedRegistry?.livingContext }
 
     /// The ID of the object, temporary until it is saved.
@@ -179,8 +179,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
 
     // MARK: Methods for subclasses to override
 
-    /// Whether the context ignores changes, announced by ``willChangeValue(forKey:)``, to properties that the model does not have. The
-    /// default is true; with false, the object counts as updated, although a save writes nothing of the change.
+    /// Whether the context ignores changes, announced by ``willChangeValue(forKey:)``, to properties that the model does not have. The default is
+    /// true; if false, the object counts as updated, although a save writes none of the change.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
     /// Called once, when a new object is inserted into a context. Overrides call super first.

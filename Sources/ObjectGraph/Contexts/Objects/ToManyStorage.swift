@@ -53,7 +53,7 @@ final class ToManyStorage {
 
     /// Returns whether objects were added, removed or moved since the storage was loaded or last saved.
     ///
-    /// - Parameter ids: The stored IDs, where they are known without a query.
+    /// - Parameter ids: The stored IDs, if they are known without a query.
     func isChanged(from ids: [NSManagedObjectID]?) -> Bool {
         if !isLoaded {
             let changes = changesOnly(from: ids)
@@ -129,7 +129,7 @@ final class ToManyStorage {
 
     /// Returns a storage that contains only the additions and removals since the last save.
     ///
-    /// - Parameter ids: The stored IDs, where they are known without a query: objects among them do not count as added.
+    /// - Parameter ids: The stored IDs, if they are known without a query: objects among them do not count as added.
     func changesOnly(from ids: [NSManagedObjectID]? = nil) -> ToManyStorage {
         if !isLoaded {
             guard let ids, !objects.isEmpty || !removed.isEmpty else { return self }
@@ -173,7 +173,7 @@ final class ToManyStorage {
         return stored.filter { !contains($0) }
     }
 
-    /// Restores a removed object, where the store has it.
+    /// Restores a removed object, if the store has it.
     func restore(_ object: NSManagedObject) {
         defer { checkInvariants() }
         if !isLoaded {

@@ -34,7 +34,7 @@ final class ContextObservation: Observable, @unchecked Sendable {
     }
 }
 
-/// Reports property accesses to Swift's Observation where the context enables it: see ``NSManagedObjectContext/isObservationEnabled``.
+/// Reports property accesses to Swift's Observation if the context enables it: see ``NSManagedObjectContext/isObservationEnabled``.
 extension NSManagedObject: Observable {}
 
 extension NSManagedObjectContext {

@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
         if !isInEvent { scheduleEvent() }
     }
 
-    /// Returns the step in the form that is kept; nil where there is nothing to revert.
+    /// Returns the step in the form that is kept; nil if there is nothing to revert.
     private func undoable(_ step: EventStep) -> EventStep? {
         switch step {
         case .attributes(let object):

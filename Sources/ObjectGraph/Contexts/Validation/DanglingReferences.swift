@@ -32,7 +32,7 @@ extension NSManagedObject {
                 }
                 errors.append(danglingReference(relationship, to: target, invalidity))
             case .toMany(let storage):
-                // A list may be long: its members are looked at without being counted, and mostly nothing else happens.
+                // A list may be long: its members are examined without counting references, and mostly nothing else is done.
                 let doubtful = storage.objects.keeping { !canRefer(to: $0, isChild: isChild) }
                 if doubtful.isEmpty { continue }
                 let stored = Set(storage.storedObjects.map(ObjectIdentifier.init))
@@ -55,7 +55,7 @@ extension NSManagedObject {
     /// The reason why a save of this object cannot refer to another one, and the action that the program can take.
     private typealias Invalidity = (reason: String, next: String)
 
-    /// Returns why a save of this object cannot refer to another one; nil where it can.
+    /// Returns the reason why a save of this object cannot refer to another one; nil if it can.
     private func invalidity(of target: NSManagedObject, isChild: Bool) -> Invalidity? {
         if canRefer(to: target, isChild: isChild) { return nil }
         if target.registry === registry {
@@ -70,7 +70,7 @@ extension NSManagedObject {
                 : ("belongs to another context", "Use object(with:) to get it into this one, once it is saved there.")
         }
         if target.flags.contains(.gaveWay) {
-            // Its ID may be that of the object that stays.
+            // Its ID may be that of the object that has replaced it.
             return target.hasPermanentID
                 ? nil
                 : ("gave way to another object when it was saved", "Refer to that one: object(with:) returns it for the ID of either.")
@@ -94,7 +94,7 @@ extension NSManagedObject {
             ])
     }
 
-    /// The ID in words. An object of another context gets none here.
+    /// The ID in words. An object of another context does not get an ID here.
     private var nameOnAnyQueue: String {
         if sharedRegistry == nil { return "\(objectID)" }
         if let madeID { return "\(madeID)" }

@@ -38,7 +38,7 @@ final class LoadedModels: Sendable {
     /// Adds a model that is being made, so that classes find their entities in it.
     func addNew(_ model: NSManagedObjectModel) { newModels.withLock { $0.append(model) } }
 
-    /// Returns the entity of a class in the model that was loaded last; if none has it, in a model that is not in use yet.
+    /// Returns the entity of a class in the last loaded model; if none has it, in a model that is not in use yet.
     func entity(for objectClass: any ObjectClass.Type) -> NSEntityDescription? {
         guard !objectClass.isStandardClass else { return nil }
         if let entity = withEntity(for: objectClass, { $0 }) { return entity }

@@ -96,7 +96,7 @@ private struct MappingInference {
         return entities
     }
 
-    /// Refuses hierarchies that are put together from several: their objects were numbered apart.
+    /// Refuses hierarchies that are combined from several: their objects were numbered separately.
     private mutating func checkHierarchies() {
         for root in destination.entities.filter({ $0.superentity == nil }) {
             var first: (root: NSEntityDescription, entity: NSEntityDescription)?

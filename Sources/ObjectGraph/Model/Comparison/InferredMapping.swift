@@ -9,7 +9,7 @@ package struct InferredMapping: Sendable {
     package enum Kind: Sendable {
         /// The entity is new: it has no objects.
         case add
-        /// The entity is gone, with its objects.
+        /// The entity is removed, with its objects.
         case remove
         /// The objects are as before.
         case copy
@@ -43,7 +43,7 @@ package struct InferredMapping: Sendable {
         package let destination: NSAttributeDescription
         package let origin: Origin
 
-        /// The attribute of the older version; nil where there was none.
+        /// The attribute of the older version; nil if there was none.
         package var source: NSAttributeDescription? {
             switch origin {
             case .copied(let source), .converted(let source): source
@@ -52,7 +52,7 @@ package struct InferredMapping: Sendable {
         }
     }
 
-    /// A relationship of the newer version, and that of the older one whose objects it gets; none where it is new.
+    /// A relationship of the newer version, and the one of the older version whose objects it gets; nil if it is new.
     package struct Relationship: Sendable {
         package let destination: NSRelationshipDescription
         package let source: NSRelationshipDescription?

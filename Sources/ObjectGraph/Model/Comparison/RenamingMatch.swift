@@ -10,7 +10,7 @@ struct RenamingMatch<Element> {
 
     /// - Parameters:
     ///   - sources: The elements of the older version.
-    ///   - destinations: Those of the newer one.
+    ///   - destinations: The elements of the newer version.
     ///   - name: Returns the name of an element.
     ///   - identifier: Returns its renaming identifier.
     init(

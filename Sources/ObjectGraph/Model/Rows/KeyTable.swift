@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Predicates
 
-/// A property as access by key needs it: its name, and where its value lies.
+/// A property for access by key: its name, and the place of its value.
 struct KeyEntry {
     // The bytes of the name belong to the table; nil in an empty entry.
     fileprivate let name: UnsafePointer<UInt8>?

@@ -101,7 +101,7 @@ public struct Row: @unchecked Sendable {
             let made = origin.id(SlotPointer(slots).prefix.pointee.number)
             let word = UInt(bitPattern: Unmanaged.passRetained(made).toOpaque())
             let (isFirst, other) = idPlace.pointee.compareExchange(expected: 0, desired: word, ordering: .acquiringAndReleasing)
-            // From here on the block owns the reference that was made above; a later thread gives its own up and takes the first.
+            // From here on the block owns the reference that was made above; a later thread releases its own and takes the first.
             if isFirst {
                 block.noteID()
                 return made
@@ -121,7 +121,7 @@ public struct Row: @unchecked Sendable {
         }
     }
 
-    /// Sets the ID of an exclusive row that has neither an ID nor an origin. Returns false for another row, which stays as it is.
+    /// Sets the ID of an exclusive row that has neither an ID nor an origin. Returns false for another row, which stays unchanged.
     @inline(__always) func setFirstID(_ id: NSManagedObjectID) -> Bool {
         let hasOrigin = block.withUnsafeMutablePointerToHeader { $0.pointee.origin != nil }
         guard !hasOrigin, idPlace.pointee.load(ordering: .relaxed) == 0 else { return false }
@@ -136,7 +136,7 @@ public struct Row: @unchecked Sendable {
         return try Unmanaged<NSManagedObjectID>.fromOpaque(known)._withUnsafeGuaranteedRef { try body($0) }
     }
 
-    /// Returns the number in the row's ID where that is of a store with row numbers; nil otherwise. It counts no reference.
+    /// Returns the number in the row's ID if the ID is of a store with row numbers; nil otherwise. It counts no reference.
     package func number(ofStoreWith token: StoreToken) -> Int64? {
         withUncountedID { id in
             guard let id, id.token === token else { return nil }
@@ -253,7 +253,7 @@ public struct Row: @unchecked Sendable {
 
     package func box(at slot: RowLayout.Slot) -> Box? { reference(at: slot).map { unchecked($0, as: Box.self) } }
 
-    /// Returns the destination of a to-one relationship; ``NSManagedObjectID/unresolved`` where it is not loaded.
+    /// Returns the destination of a to-one relationship; ``NSManagedObjectID/unresolved`` if it is not loaded.
     package func objectID(at slot: RowLayout.Slot) -> NSManagedObjectID? {
         if slot.location.isPacked(slots) {
             return block.origin.known("only a reader with an origin packs references").store.id(

@@ -55,12 +55,12 @@ extension RowBlock {
         InternalChecks.enforce(InternalChecks.isDue(Int(used.pointee.load(ordering: .relaxed)) / RowPrefix.size) ? invariantViolations : [])
     }
 
-    /// As ``checkInvariants()``, when the last reference goes.
+    /// Does the same as ``checkInvariants()``, when the last reference is released.
     @inline(__always) func checkInvariantsAtEnd() { InternalChecks.enforce(violationsAtEnd) }
 }
 
 extension SlotPointer {
-    /// Stops the program where a value does not lie within the slots that the row's layout has, if the checks are on. The row's block is held.
+    /// Stops the program if a value does not lie within the slots of the row's layout, and if the checks are on. The row's block is held.
     @usableFromInline func checkPlace(_ offset: Int, _ size: Int, _ alignment: Int) {
         InternalChecks.enforce(
             block._withUnsafeGuaranteedRef { block in
@@ -72,7 +72,7 @@ extension SlotPointer {
 }
 
 extension SlotPointer {
-    /// Stops the program where packed bytes do not lie within their row, if the checks are on. The row's block is held.
+    /// Stops the program if packed bytes do not lie within their row, and if the checks are on. The row's block is held.
     @inlinable @inline(__always) func checkPacked(_ word: UInt64) {
         InternalChecks.require(
             Int(word & 0xFFFF_FFFF) + Int(word >> 32) <= Int(prefix.pointee.size & RowPrefix.sizeMask),

@@ -9,7 +9,7 @@ public import Synchronization
     /// The size of the slots and the packed values behind them, in bytes; the two highest bits mark rows that hold references, and rows
     /// with unknown attributes.
     @usableFromInline package var size: UInt32
-    /// The row number in its table, where the block has an origin.
+    /// The row number in its table, if the block has an origin.
     package var number: Int64
     /// The version number, which a store increments at each save of the row.
     package var version: Int64
@@ -74,7 +74,8 @@ public import Synchronization
     /// rows; a byte that is nonzero once a row holds references; from the fifth byte, the number of bytes in use; and in the second word,
     /// the number of rows in a store's cache.
     @usableFromInline package static let noteSize = 16
-    /// How far behind the beginning of a block's object the slots of its first row lie: of a row of its own, the block is found without a look at it.
+    /// The distance from the beginning of a block's object to the slots of its first row. With it, the block of a single row is found without reading
+    /// memory.
     @inlinable @inline(__always) package static var distanceToFirstRow: Int {
         2 * MemoryLayout<UInt>.size + MemoryLayout<RowBlockHeader>.stride + noteSize + RowPrefix.size
     }
@@ -118,7 +119,7 @@ public import Synchronization
     /// The approximate memory size of the block.
     @inlinable @inline(__always) package var byteCount: Int { withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) } + 64 }
 
-    /// Where the rows begin.
+    /// The beginning of the rows.
     @inlinable var rows: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) + Self.noteSize } }
     var layout: RowLayout { withUnsafeMutablePointerToHeader { $0.pointee.layout } }
     package var origin: RowOrigin? { withUnsafeMutablePointerToHeader { $0.pointee.origin?.takeUnretainedValue() } }

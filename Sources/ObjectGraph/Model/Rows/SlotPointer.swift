@@ -25,7 +25,7 @@
         Unmanaged.fromOpaque(address - Int(truncatingIfNeeded: prefix.pointee.offset))
     }
 
-    /// The place of a value, which the layout of the row has given to values of this type: so the memory is bound to it from when the row was made.
+    /// The place of a value, which the layout of the row has assigned to values of this type: so the memory is bound to it since the row was made.
     ///
     /// - Parameter offset: from the slots, within those of the layout.
     @inlinable @inline(__always) package func place<Value>(_ offset: Int, of type: Value.Type) -> UnsafeMutablePointer<Value> {

@@ -40,7 +40,7 @@ struct ArchiveClasses {
         return name == allowedName || name.hasSuffix("." + allowedName)
     }
 
-    /// Returns the class of a name in an archive; nil where the program has none.
+    /// Returns the class of a name in an archive; nil if the program has none.
     ///
     /// Looking up a class runs none of its code.
     static func named(_ name: String) -> AnyClass? {

@@ -3,8 +3,8 @@ internal import Logging
 internal import Predicates
 internal import PropertyLists
 
-/// Converts values of transformable and composite attributes to data and back: with the attribute's transformer, or by keyed archiving
-/// where it has none.
+/// Converts values of transformable and composite attributes to data and back: with the attribute's transformer, or by keyed archiving if it has
+/// none.
 ///
 /// Archives are not trusted: only values, and objects of the classes that the transformer or the attribute allows, are made from them.
 package enum AttributeArchive {

@@ -35,7 +35,7 @@ struct HashState: Equatable, Sendable {
 /// A hash of an entity that Apple's tools have computed.
 struct AdoptedHash {
     let hash: Data
-    /// The state that it is of; nil for a copy, whose edits are counted anew.
+    /// The state that it belongs to; nil for a copy, whose edits are counted separately.
     var state: HashState?
     /// This framework's hash of the same state, once an edit has made it necessary: an edit may be taken back.
     var own: Data?
@@ -47,7 +47,7 @@ extension NSEntityDescription {
     /// - Parameter hash: The hash of the entity in its current state.
     package func adopt(versionHash hash: Data) { adoptedHash = AdoptedHash(hash: hash, state: HashState(of: self)) }
 
-    /// The adopted hash, if the entity is as it was when it was adopted.
+    /// The adopted hash, if the entity has not changed since its adoption.
     var validAdoptedHash: Data? {
         guard let adoptedHash else { return nil }
         if let state = adoptedHash.state, state == HashState(of: self) { return adoptedHash.hash }
@@ -75,7 +75,7 @@ extension NSEntityDescription {
         for entity in subentities where seen.insert(ObjectIdentifier(entity)).inserted { entity.keepOwnHash(&seen) }
     }
 
-    /// This framework's hash of the state that the adopted hash is of; nil where it is not known any more.
+    /// This framework's hash of the state that the adopted hash belongs to; nil if it is no longer known.
     private var ownHashOfAdopted: Data? {
         guard let adoptedHash else { return nil }
         return adoptedHash.own ?? (adoptedHash.state == HashState(of: self) ? ownVersionHash : nil)

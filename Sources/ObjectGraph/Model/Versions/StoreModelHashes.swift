@@ -12,7 +12,7 @@ package struct StoreModelHashes {
 
     /// The hashes that the store was written with, by entity name.
     package let written: [String: Data]
-    /// This framework's hashes of the copy; nil where the metadata have none.
+    /// This framework's hashes of the copy; nil if the metadata contain none.
     private let copy: [String: Data]?
     private let identifiers: Set<String>
 
@@ -104,7 +104,7 @@ package struct StoreModelHashes {
         return identified.count == 1 ? identified[0] : nil
     }
 
-    /// Gives the entities of a model that the store was written with the hashes of the store.
+    /// Gives the hashes of the store to the entities of a model that the store was written with.
     package func adopt(in model: NSManagedObjectModel) {
         for entity in model.entities {
             if let hash = written[entity.name ?? ""], entity.versionHash != hash { entity.adopt(versionHash: hash) }

@@ -15,8 +15,8 @@ extension NSPropertyDescription {
 extension NSEntityDescription {
     /// The version hash of the entity: 32 bytes over the settings that affect stores.
     ///
-    /// It is Apple's hash where the model was read with hashes (from a `.momd`) and the entity is unchanged since; otherwise this
-    /// framework's, because Apple's algorithm is not public. This framework's hash is the same in every run and on every machine.
+    /// It is Apple's hash if the model was read with hashes (from a `.momd`) and the entity is unchanged since; otherwise this framework's, because
+    /// Apple's algorithm is not public. This framework's hash is the same in every run and on every machine.
     public var versionHash: Data {
         guard let frozen else { return validAdoptedHash ?? ownVersionHash }
         if let known = frozen.hashes.withLock({ $0.version }) { return known }

@@ -6,8 +6,8 @@ internal import Synchronization
 /// The asynchronous calls of a context use these methods. Their results are cached like those of the ``StoreInterface`` methods, whose
 /// default implementations here wait for them, for a property that is read before its value is loaded.
 @_spi(Stores) public protocol AsynchronousStore: StoreInterface {
-    /// Whether the methods of ``StoreInterface`` do their work on the thread that waits for it, because it has no parts that go on side by side. The
-    /// default is false.
+    /// Whether the methods of ``StoreInterface`` do their work on the thread that waits for it, because it has no concurrent parts. The default is
+    /// false.
     var answersOnCallingThread: Bool { get }
     /// Whether each fetch queries others, such as a service. A list over such a store queries once for all changes until then, and never while a
     /// change is being announced. The default is false.

@@ -37,7 +37,7 @@ package enum BlockingCall {
     /// Returns an executor for one task that ``StartingExecutor/run()`` begins; nil within a simulation, which decides itself what runs when.
     package static func startingExecutor() -> StartingExecutor? { simulated == nil ? StartingExecutor(waiting.threads) : nil }
 
-    /// Runs the tasks of a simulation one after another; nil for everything else. Tasks hand it on to those that they start.
+    /// Runs the tasks of a simulation one after another; nil for everything else. Tasks pass it on to the tasks that they start.
     @TaskLocal package static var simulated: (any TaskExecutor)?
 
     /// Logs that the main thread or main queue is about to block.
@@ -101,7 +101,7 @@ package final class StartingExecutor: TaskExecutor {
     private enum Start {
         case expected
         case held(UnownedJob)
-        /// The thread runs the task, which may have gone on elsewhere already; and the task, where it is to do so.
+        /// The thread runs the task, which may already have moved elsewhere; with the task's continuation, if it is to move.
         case running(ObjectIdentifier, CheckedContinuation<Void, Never>? = nil)
         case over
     }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A store that brings its files from one version of the model to another by itself, without an object being made.
+/// A store that migrates its files from one version of the model to another itself, without creating objects.
 ///
 /// Whatever happens meanwhile, the files are those of the older version or, complete, those of the newer one.
 package protocol ModelMigratingStore: FileStore {
@@ -31,7 +31,7 @@ package protocol ModelMigratingStore: FileStore {
         by mapping: InferredMapping
     ) throws -> MigrationEstimate
 
-    /// Returns the model that the files keep of themselves, with the version hashes of the store; nil where they keep none.
+    /// Returns the model that the files keep of themselves, with the version hashes of the store; nil if they keep none.
     ///
     /// - Throws: Code 259 for a model that cannot be read, and the errors of opening the file.
     static func keptModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel?
@@ -55,11 +55,11 @@ package struct MigrationRules: Sendable {
     package enum ForbiddenRows: Sendable {
         /// The migration fails and names the rows; nothing is changed.
         case fail
-        /// A missing value becomes the neutral one of its type (0, false, the empty text, the reference date), a number that is too large the
-        /// nearest one. Of rows that must be unique, the first stays as it is; the others lose an optional value, or are deleted where all are
-        /// required.
+        /// A missing value becomes the neutral one of its type (0, false, the empty text, the reference date); a number that is too large becomes the
+        /// nearest valid one. Of rows that must be unique, the first stays unchanged; the others lose an optional value, or are deleted if all values
+        /// are required.
         case repair
-        /// They stay as they are: the next save of such an object fails. A constraint that rows violate is not enforced by the store.
+        /// The rows stay unchanged: the next save of such an object fails. The store does not enforce a constraint that rows violate.
         case keep
     }
 
@@ -84,7 +84,7 @@ package struct MigrationEstimate: Sendable {
         package let entity: String
         /// The properties that are missing, or not unique.
         package let properties: [String]
-        /// Whether it violates a constraint; false where a required value is missing.
+        /// Whether it violates a constraint; false if a required value is missing.
         package let violatesConstraint: Bool
 
         package init(uri: URL, entity: String, properties: [String], violatesConstraint: Bool) {
@@ -99,9 +99,9 @@ package struct MigrationEstimate: Sendable {
     package let isInPlace: Bool
     /// The number of rows of each entity of the newer version that has objects already, by name.
     package let rows: [String: Int]
-    /// The number of rows of each entity that is gone, by name: they are deleted.
+    /// The number of rows of each removed entity, by name: they are deleted.
     package let deletedRows: [String: Int]
-    /// How many bytes of the disk the migration needs at most, beside those of the files as they are.
+    /// The maximum number of bytes on the disk that the migration needs in addition to the present files.
     package let bytes: Int64
     /// How many rows the newer version forbids.
     package let forbiddenCount: Int

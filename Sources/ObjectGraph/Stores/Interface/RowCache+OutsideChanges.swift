@@ -9,7 +9,7 @@ extension RowCache {
     /// Returns whether a context has the object.
     func isHeld(_ id: NSManagedObjectID) -> Bool { entries.withLock { ($0[id]?.holders ?? 0) > 0 } }
 
-    /// Forgets lists of relationships that contradict new rows, and takes objects that are gone out of lists.
+    /// Forgets lists of relationships that contradict new rows, and removes deleted objects from lists.
     ///
     /// - Returns: The owners of the forgotten lists.
     func adaptLists(to rows: [NSManagedObjectID: Row], gone: Set<NSManagedObjectID>) -> Set<NSManagedObjectID> {

@@ -37,7 +37,7 @@ final class RowCache: @unchecked Sendable {
         return entries.withLock { body(&$0, &removed) }
     }
 
-    /// Changes the entries of many objects, in parts: others want the lock, too.
+    /// Changes the entries of many objects, in parts, because other threads need the lock, too.
     func changeInParts(_ count: Int, _ body: (inout IDTable<Entry>, inout [Content], Range<Int>) -> Void) {
         for start in stride(from: 0, to: count, by: 256) {
             change { entries, removed in body(&entries, &removed, start..<min(start + 256, count)) }
@@ -120,7 +120,7 @@ final class RowCache: @unchecked Sendable {
         return change { entries, removed in Self.file(row, in: &entries[id, default: Entry()], arrival, &removed) }
     }
 
-    /// Caches rows that have come together.
+    /// Caches rows that have arrived together.
     func setRows(_ rows: RowList, queryTime: UInt64, comparedBy observer: (any RowCacheObserver)?) {
         defer { checkInvariants() }
         reserve(rows.count)

@@ -69,7 +69,7 @@ struct RowPages {
         return rows.withUnsafeBufferPointer { subject($0, Int(number) % Self.pageSize) }
     }
 
-    /// Prefetches the rows of some IDs, which are scattered in memory: so the processor waits for all of them at once.
+    /// Prefetches the rows of some IDs, which are scattered in memory, so that the processor waits for all of them at once.
     ///
     /// - Parameters:
     ///   - page: The index of a page.

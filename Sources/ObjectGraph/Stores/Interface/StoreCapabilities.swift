@@ -16,7 +16,7 @@ internal import Predicates
 @_spi(Stores) public protocol GenerationStore: StoreInterface {
     /// Whether the store supports query generations now, which may depend on its options.
     var keepsGenerations: Bool { get }
-    /// Returns a read-only view of the current state; nil where the store keeps no states.
+    /// Returns a read-only view of the current state; nil if the store keeps no states.
     func makeView() throws -> NSPersistentStore?
 }
 
@@ -57,17 +57,17 @@ extension FileStore {
 
 /// A store that assigns the IDs of some new objects when it saves them, as a server does.
 ///
-/// Such an object keeps its temporary ID until then. Its changes contain that ID, as do those of objects that refer to it; the outcome of
-/// the save contains the ID that it has got.
+/// Such an object keeps its temporary ID until then. Its changes contain that ID, as do those of objects that refer to it; the outcome of the save
+/// contains the assigned ID.
 @_spi(Stores) public protocol LateIdentityStore: StoreInterface {
-    /// Returns the IDs of new objects as far as they are known before the save; one element for each object, in order.
+    /// Returns the IDs of new objects that are known before the save; one element for each object, in order.
     func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?]
 }
 
 extension LateIdentityStore {
     /// Returns the IDs of new objects.
     ///
-    /// - Throws: Code 134070 where one is known only once it is saved.
+    /// - Throws: Code 134070 if an ID is known only after the save.
     public func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
         try knownIDs(for: new, for: caller).map { id in
             if let id { return id }
@@ -82,7 +82,7 @@ extension LateIdentityStore {
 @_spi(Stores) public protocol RowCacheObserver: StoreInterface {
     /// Called when no context has the objects any more.
     func didRelease(_ ids: [NSManagedObjectID])
-    /// Called before objects are read anew, because a context wants their current values.
+    /// Called before objects are reloaded, because a context needs their current values.
     func willReload(_ ids: [NSManagedObjectID])
     /// Returns whether a row is older than another row of the same object, whenever they were requested.
     func isOlder(_ row: Row, than other: Row) -> Bool
@@ -102,19 +102,19 @@ extension RowCacheObserver {
 
 /// A store that finds the results of some queries page by page, each only when it is wanted.
 @_spi(Stores) public protocol ScrollingStore: AsynchronousStore {
-    /// Returns the pages of a query for objects; nil where all results must be known before the first one is.
+    /// Returns the pages of a query for objects; nil if all results must be known before the first one is.
     func pages(of query: StoreQuery, for caller: StoreCaller) throws -> (any StorePages)?
 }
 
 /// The results of a query, page by page, in the query's order.
 @_spi(Stores) public protocol StorePages: AnyObject, Sendable {
-    /// Reads on, until about a number of further results have come or there are no more. One call at a time; cancelled with the task.
+    /// Reads on, until about a number of further results have arrived or there are no more. One call at a time; cancelled with the task.
     func next(_ count: Int) async throws -> StorePage
 }
 
 /// A part of the results of a query.
 @_spi(Stores) public struct StorePage: Sendable {
-    /// The results that have come, in order.
+    /// The results that have arrived, in order.
     public let rows: [Row]
     /// Earlier results that do not match any more, as far as the store has noticed.
     public let gone: [NSManagedObjectID]
@@ -133,7 +133,7 @@ protocol ContextReceivingStore: StoreInterface {}
 
 /// A store that can determine whether its content has changed, also between runs of the program.
 @_spi(Stores) public protocol ContentsStateProviding: StoreInterface {
-    /// The state of the content; nil where the store cannot determine whether others have changed it.
+    /// The state of the content; nil if the store cannot determine whether others have changed it.
     var contentsState: ContentsState? { get }
 }
 

@@ -26,9 +26,9 @@ internal import Foundation
     @usableFromInline nonisolated(unsafe) let baseBlock: RowBlock?
     /// The address of the layout, which distinguishes the rows of entities without reading them. Never dereferenced.
     fileprivate let layout: UInt
-    /// The ID, where no row has it.
+    /// The ID, if no row has it.
     @usableFromInline let identity: NSManagedObjectID?
-    /// The properties that were set, where their slot indexes are small.
+    /// The properties that were set, if their slot indexes are small.
     @usableFromInline let lowChanged: UInt64
     @usableFromInline let rest: Rest?
 
@@ -48,8 +48,8 @@ internal import Foundation
         rest = isPlain ? nil : Rest(changed: changed, lists: lists, wasMissing: wasMissing)
     }
 
-    /// The values that the object is to have; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs where
-    /// the store ``StoreInterface/keepsLists``, and otherwise not part of the row.
+    /// The new values of the object; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs if the store
+    /// ``StoreInterface/keepsLists``, and otherwise not part of the row.
     public var row: Row? {
         @inlinable @inline(__always) get { rowBlock.map { Row(block: $0, slots: rowSlots.known("a change with a block has slots in it")) } }
     }
@@ -116,7 +116,7 @@ internal import Foundation
     public var deleted: [StoreChange] = []
     /// Unchanged objects that must be unchanged in the store too; their versions are incremented.
     public var locked: [StoreChange] = []
-    /// The IDs of inserted objects that others had deleted, and that come back under their old IDs: others may have brought them back since.
+    /// The IDs of inserted objects that others had deleted, and that return under their old IDs: others may have restored them since.
     public var returning: [NSManagedObjectID] = []
 
     /// Creates an empty change set.
@@ -174,7 +174,7 @@ extension [StoreChange] {
 
 /// New objects that need IDs, in order.
 @_spi(Stores) public struct NewObjects: RandomAccessCollection {
-    /// The objects of a context, whose type the object graph knows; empty where rows are copied from another store.
+    /// The objects of a context, whose type the object graph knows; empty if rows are copied from another store.
     let elements: [AnyObject]
     /// The entities in order, each with the number of consecutive objects.
     package let entityRuns: [(entity: NSEntityDescription, count: Int)]
@@ -211,7 +211,7 @@ extension [StoreChange] {
             identity: { rows[$0].knownObjectID }, related: { rows[$0].relatedIDs($1).first })
     }
 
-    /// Returns the ID that an object has had so far: a temporary one, or that in the store from which it is copied; nil for none.
+    /// Returns the previous ID of an object: a temporary one, or that in the store from which it is copied; nil for none.
     package func formerID(at index: Int) -> NSManagedObjectID? { identity(index) }
 
     /// Returns the ID of the destination of a new object's to-one relationship; for another new object, its former ID.
@@ -245,6 +245,6 @@ extension [StoreChange] {
 @_spi(Stores) public struct NewObject {
     /// The entity of the object.
     public let entity: NSEntityDescription
-    /// The current attributes; nil where no value was set. Relationships are not included.
+    /// The current attributes; nil if no value was set. Relationships are not included.
     public let row: Row?
 }

@@ -17,7 +17,7 @@
     /// ``rows(for:for:)``.
     func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row]
 
-    /// Returns the row of one object; nil where it does not exist. The default implementation calls ``rows(for:for:)``.
+    /// Returns the row of one object; nil if it does not exist. The default implementation calls ``rows(for:for:)``.
     func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row?
 
     /// Returns a relationship of many objects that their rows do not contain, in order for an ordered one. It is empty for an omitted

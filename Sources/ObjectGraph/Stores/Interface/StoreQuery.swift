@@ -124,7 +124,7 @@ public struct StoreQuery: @unchecked Sendable {
         return query
     }
 
-    /// Whether several rows become one dictionary.
+    /// Whether several rows are combined in one dictionary.
     public var isGrouped: Bool { !groupedBy.isEmpty || columns.contains { $0.expression.isOverRows } }
 
     /// Returns the query for the entity of another model that has the same properties, and more.
@@ -172,13 +172,13 @@ public struct StoreQuery: @unchecked Sendable {
         return copy
     }
 
-    /// More objects than there can be. Sums of a limit, an offset and some numbers of objects stay within the range of integers.
+    /// A number greater than any number of objects. Sums of a limit, an offset and some numbers of objects stay within the range of integers.
     private static let countLimit = 1 << 60
 
     /// Returns the limit that a program means: zero, a negative number and a number that no store reaches mean none.
     private static func limit(_ given: Int) -> Int { 0..<countLimit ~= given ? given : 0 }
 
-    /// Returns the offset that a program means: none by a negative number.
+    /// Returns the offset that a program means: a negative number means none.
     private static func offset(_ given: Int) -> Int { min(max(0, given), countLimit) }
 
     /// The query for each of several stores: offset and limit are applied when their answers are combined.
@@ -219,7 +219,7 @@ public struct StoreQuery: @unchecked Sendable {
 extension StoreQuery {
     /// Returns the sort keys, the most significant first.
     ///
-    /// - Returns: Nil where ``sortDescriptors`` contain comparators.
+    /// - Returns: Nil if ``sortDescriptors`` contain comparators.
     /// - Throws: An error for a Swift key path without a name.
     public func sorts() throws -> [StoreSort]? {
         var sorts: [StoreSort] = []

@@ -9,7 +9,7 @@ public import Foundation
     public struct Failure: Sendable {
         /// The store's error.
         public let error: any Error
-        /// The time before which the server does not want to be queried again; nil if it has not named one.
+        /// The duration for which the server does not want to be queried again; nil if it has not named one.
         public let retryAfter: Duration?
         /// Whether the store has logged the cause, which many objects may share.
         public let isLogged: Bool
@@ -18,7 +18,7 @@ public import Foundation
         ///
         /// - Parameters:
         ///   - error: The store's error.
-        ///   - retryAfter: How long not to ask again; nil where that is not known.
+        ///   - retryAfter: The duration for which not to retry; nil if it is unknown.
         ///   - isLogged: Whether the store has logged the cause.
         public init(_ error: any Error, retryAfter: Duration? = nil, isLogged: Bool = false) {
             (self.error, self.retryAfter, self.isLogged) = (error, retryAfter, isLogged)

@@ -185,7 +185,7 @@ struct SQLiteCatalogueReader {
 
     // MARK: Foreign keys
 
-    /// Adds the foreign keys. SQLite's names are case-insensitive: those of the tables that are there are taken.
+    /// Adds the foreign keys. SQLite's names are case-insensitive: the spelling of the existing tables is used.
     private func withReferences(_ relations: [Relation]) throws -> [Relation] {
         let byName = Dictionary(relations.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
         func real(_ name: String, in relation: Relation) -> String {

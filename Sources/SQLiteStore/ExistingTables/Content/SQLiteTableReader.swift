@@ -115,9 +115,9 @@ final class SQLiteTableReader {
 
     // MARK: In memory
 
-    /// Answers a query that SQL supports in part from the rows that SQL finds; nil where the request does not allow that.
+    /// Answers a query that SQL supports in part from the rows that SQL finds; nil if the request does not allow that.
     ///
-    /// An order that SQL does not have is made in memory whenever all rows come anyway.
+    /// An order that SQL does not have is made in memory if all rows are read anyway.
     private func finishedInMemory(_ query: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer? {
         var rest = query
         var narrowed = StoreQuery(query.entity, includesSubentities: query.includesSubentities)
@@ -281,7 +281,7 @@ private final class FoundTableRows: RowSource {
     }
 }
 
-/// The values in plain columns that conditions would compare in another way than values of their kind, see ``SQLiteColumnForm/isPlain``.
+/// The values in plain columns that conditions would compare differently from values of their kind, see ``SQLiteColumnForm/isPlain``.
 // Used by the thread that has the reader.
 struct SQLiteExceptions {
     private struct Column {
@@ -294,7 +294,7 @@ struct SQLiteExceptions {
         let sql: String
     }
     private let columns: [Column]
-    /// The columns that have none in the state of the file with that number.
+    /// The columns without such values in the state of the file with that number.
     private var clear: Set<Int> = []
     private var state: Int64 = -1
 

@@ -87,12 +87,12 @@ final class SQLiteTables: Sendable {
     private func openWriter() throws -> SQLConnection {
         try checkFile()
         let connection = try SQLiteFiles.connectForWriting(url, timeout: timeout, creates: false)
-        // The keys of other programs' tables are theirs to keep, and nothing else of the file is set: its journal stays as it is.
+        // Other programs' tables rely on their foreign keys. No other setting of the file is changed: its journal stays as it is.
         try connection.execute("PRAGMA foreign_keys = ON")
         return connection
     }
 
-    /// - Throws: Code 134070 where another file is at the URL by now: its tables were never looked at.
+    /// - Throws: Code 134070 if another file is at the URL by now, whose tables were never checked.
     private func checkFile() throws {
         if SQLiteFiles.identity(of: url) == file { return }
         throw CoreDataError.make(

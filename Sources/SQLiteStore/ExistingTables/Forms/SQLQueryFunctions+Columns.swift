@@ -170,7 +170,7 @@ extension SQLiteRawValue {
 
 /// The keys of rows that are not one integer or one text: JSON arrays. The bytes of a BLOB are an array with their digits.
 enum SQLiteKeys {
-    /// Returns the text of a key; nil where a part is NULL.
+    /// Returns the text of a key; nil if a part is NULL.
     static func text(_ parts: [SQLiteRawValue]) -> String? {
         var elements: [Any] = []
         for part in parts {
@@ -190,7 +190,7 @@ enum SQLiteKeys {
     /// Returns bytes in hexadecimal digits.
     static func digits(_ bytes: some Sequence<UInt8>) -> String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
-    /// Returns the parts of a key; none for a text that is no key.
+    /// Returns the parts of a key; empty for a text that is not a key.
     static func parts(_ text: String) -> [SQLiteRawValue] {
         guard let elements = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [Any] else { return [] }
         return elements.map { element in

@@ -26,7 +26,7 @@ struct SQLiteColumnType: Sendable {
 
     /// The table and the column, for messages.
     let place: String
-    /// The type as it was declared; empty for none.
+    /// The declared type; empty for none.
     let declared: String
     let affinity: Affinity
     /// Whether SQLite itself takes no value of another kind.
@@ -35,9 +35,9 @@ struct SQLiteColumnType: Sendable {
     var isRowNumber = false
     /// Whether an index begins with the column.
     var isIndexed = false
-    /// How the column compares texts, in capitals; nil where that is not known.
+    /// The collation of the column, in capitals; nil if it is unknown.
     var collation: String?
-    /// Whether the column compares texts by their bytes, as far as that is known.
+    /// Whether the column is known to compare texts by their bytes.
     var isBinary: Bool { collation == "BINARY" }
     /// Whether texts are compared by a collation that only the program has which made the table.
     var hasUnknownCollation = false

@@ -14,12 +14,12 @@ extension SQLiteTableSave {
         // The rules of the table are for the values that the row has in the end.
         try connection.execute("PRAGMA ignore_check_constraints = ON")
         let outcome = Result { try giveFreeValue(change, columns, table) }
-        // Later statements must not escape the rules: where that fails, the save does.
+        // Later statements must not escape the rules: if this fails, the save fails.
         try connection.execute("PRAGMA ignore_check_constraints = OFF")
         try outcome.get()
     }
 
-    /// Gives the first column that takes one a value that no row has.
+    /// Gives a value that no row has to the first column that accepts one.
     private func giveFreeValue(_ change: StoreChange, _ columns: [CatalogueColumn<SQLiteTableDialect>], _ table: Table) throws {
         for column in columns {
             for value in SQLiteTableDialect.parkingValues(of: column, table) {
@@ -103,7 +103,7 @@ extension SQLiteTableSave {
         return Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Throws where a row was not written, or not deleted, that should be.
+    /// Throws if a row that should have been written or deleted was not.
     func checkWritten() throws {
         var left = unwritten
         if !undeleted.isEmpty {

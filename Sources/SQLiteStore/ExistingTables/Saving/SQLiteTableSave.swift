@@ -259,7 +259,7 @@ extension SQLiteTableSave: MappedValueWriting {
         case .boolean: return .integer(place.load(as: Int64.self) == 0 ? 0 : 1)
         case .double:
             let number = place.load(as: Double.self)
-            // SQLite stores NULL for it.
+            // SQLite stores NULL instead of NaN.
             if number.isNaN { throw unsavable(attribute, "\(form.place) does not hold a number that is none.", row) }
             return .real(number)
         case .text: return .text(row.text(at: slot))

@@ -4,15 +4,15 @@ internal import MappedTables
 @_spi(Stores) package import ObjectGraph
 package import SQLQueries
 
-/// The store about the tables of another program in a SQLite file.
+/// The store for the tables of another program in a SQLite file.
 ///
-/// Programs use it as an `NSPersistentStore`. Reading changes no byte of the file; saving changes its rows, and nothing else of it.
+/// Programs use it as an `NSPersistentStore`. Reading changes no byte of the file; saving changes only its rows.
 // Unchecked: `opening`, `tables`, `timeout`, `keepsFiles` and `openedMetadata` are set once, before the store is shared; `tables` guards itself.
 package final class ExistingSQLiteStore: NSPersistentStore, @unchecked Sendable {
     private var opening: (connection: SQLConnection, mapping: SQLiteTables.Mapped)?
     private(set) var tables: SQLiteTables!
     private var timeout = SQLiteStoreDefaults.timeout
-    /// Whether reading leaves the files beside the file as they are, see ``SQLiteKeepsFilesOption``.
+    /// Whether reading leaves the files beside the database unchanged, see ``SQLiteKeepsFilesOption``.
     private var keepsFiles = false
     /// The metadata that were made at opening.
     private var openedMetadata: [String: Any] = [:]
@@ -109,7 +109,7 @@ extension ExistingSQLiteStore: KeySpellingStore {
 }
 
 extension ExistingSQLiteStore: LateIdentityStore {
-    /// The database gives the keys, or they are among the values.
+    /// The database assigns the keys, or they are among the values.
     package func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?] {
         Array(repeating: nil, count: new.count)
     }

@@ -42,7 +42,7 @@ public struct SQLiteModelDraft: Sendable {
 
     /// Drafts the model of a file.
     ///
-    /// - Parameter keepsFiles: Whether the files beside it stay as they are, too, see ``SQLiteKeepsFilesOption``.
+    /// - Parameter keepsFiles: Whether the files beside it stay unchanged, too, see ``SQLiteKeepsFilesOption``.
     package init(of url: URL, keepsFiles: Bool) throws {
         let entities = try SQLiteTablesOpening(url: url, keepsFiles: keepsFiles).draft()
         model = NSManagedObjectModel(entities: entities.entities)

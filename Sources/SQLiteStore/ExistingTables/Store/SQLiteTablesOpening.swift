@@ -16,7 +16,7 @@ struct SQLiteTablesOpening {
 
     /// Opens a connection.
     ///
-    /// - Throws: Code 260 where there is no file, 134080 for a library that is too old, and SQLite's errors.
+    /// - Throws: Code 260 if there is no file, 134080 for a library that is too old, and SQLite's errors.
     func connect() throws -> SQLConnection {
         guard sqlite3_libversion_number() >= 3_037_000 else {
             throw CoreDataError.make(

@@ -58,7 +58,7 @@ struct SQLMigrationCopy {
                 let found = try connection.texts("SELECT Z_VALUE FROM Z_MIGRATION WHERE Z_KEY = 'fingerprint'").first?.first
                 if found == fingerprint { return connection }
             } catch let error as NSError {
-                // A copy that cannot be read is made anew; the store itself must not be in use.
+                // An unreadable copy is made again; the store itself must not be in use.
                 if error.code == NSPersistentStoreTimeoutError { throw error }
             }
             Self.remove(of: url)

@@ -3,7 +3,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// Migrates a store in place, in one transaction: tables and columns are added, renamed and dropped, and rows only changed where a value is.
+/// Migrates a store in place, in one transaction: tables and columns are added, renamed and dropped, and rows are only changed if a value is.
 struct SQLMigrationInPlace {
     let completion: SQLMigrationCompletion
     let connection: SQLConnection
@@ -17,7 +17,7 @@ struct SQLMigrationInPlace {
         (self.completion, self.connection) = (completion, connection)
     }
 
-    /// About how many rows are written anew.
+    /// The approximate number of rows that are rewritten.
     ///
     /// - Parameter highestKeys: The largest keys by root entity number, which are known without counting rows.
     static func rewrittenRows(_ plan: SQLMigrationPlan, highestKeys: [Int64: Int64], deferred: Bool) -> Int64 {
@@ -36,7 +36,7 @@ struct SQLMigrationInPlace {
         return count
     }
 
-    /// Returns whether a new column gets values that SQLite cannot give it by a default.
+    /// Returns whether a new column gets values that a default in SQLite cannot provide.
     private static func needsUpdate(_ column: SQLMigrationPlan.Column, _ table: SQLMigrationPlan.Table) -> Bool {
         let literals = table.numbers.map { column.values[$0]?.fallback }
         return column.values.values.allSatisfy { $0.column == nil } && Set(literals).count > 1
@@ -175,7 +175,7 @@ struct SQLMigrationInPlace {
                 return (column.name, source, column.type)
             }
             let literals = table.numbers.map { column.values[$0]?.fallback }
-            // SQLite reads a default for all rows that lack the column, and writes none of them.
+            // SQLite returns a default for all rows that lack the column, without writing them.
             if Set(literals).count == 1, let literal = literals[0] {
                 return (column.name, nil, "\(column.type) DEFAULT \(literal)")
             }
@@ -193,7 +193,7 @@ struct SQLMigrationInPlace {
         for update in updates { try connection.execute(update) }
     }
 
-    /// Returns the statements that change the values of a column which stays.
+    /// Returns the statements that change the values of a remaining column.
     private func updates(_ column: SQLMigrationPlan.Column, _ source: SQLIdentifier, in table: SQLMigrationPlan.Table) -> [String] {
         let isWhole = Set(column.values.values.map { "\($0)" }).count == 1 && column.values.count == table.numbers.count
         var updates: [String] = []

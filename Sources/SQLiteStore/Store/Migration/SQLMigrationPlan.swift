@@ -10,7 +10,7 @@ struct SQLMigrationPlan {
     struct Value: Equatable {
         /// The column of the older version; nil for a property that it does not have.
         var column: SQLIdentifier?
-        /// The older storage and the newer one; nil for values that stay as they are.
+        /// The older storage and the newer one; nil for values that stay unchanged.
         var conversion: Conversion?
         /// The literal for rows without a value; nil leaves them without.
         var fallback: String?
@@ -48,12 +48,12 @@ struct SQLMigrationPlan {
 
     struct Table {
         let name: SQLIdentifier
-        /// The table of the older version with the rows; nil where all entities are new.
+        /// The table of the older version with the rows; nil if all entities are new.
         let source: SQLIdentifier?
         /// The numbers of the entities with rows, which are those of the older version.
         let numbers: [Int64]
         var columns: [Column]
-        /// Whether every row of the older table is of one of these entities, or of an entity that is gone.
+        /// Whether every row of the older table is of one of these entities, or of a removed entity.
         let isWhole: Bool
     }
 
@@ -65,7 +65,7 @@ struct SQLMigrationPlan {
         var columns: [SQLIdentifier?] = []
     }
 
-    /// A relationship that another kind of storage gets: its pairs are read from the older version and written to the newer one.
+    /// A relationship whose kind of storage changes: its pairs are read from the older version and written to the newer one.
     struct Pairs {
         /// Returns SELECT of `owner` and `other` over the older version, whose database has a name.
         let select: @Sendable (String) -> String
@@ -76,7 +76,7 @@ struct SQLMigrationPlan {
             case join(SQLIdentifier, owner: SQLIdentifier, other: SQLIdentifier, orders: [SQLIdentifier])
         }
         let target: Target
-        /// Whether the pairs are kept elsewhere too, so that a column that holds one of several loses none.
+        /// Whether the pairs are also kept elsewhere, so that a column that holds one of several loses none.
         var isCopy = false
     }
 
@@ -93,7 +93,7 @@ struct SQLMigrationPlan {
     var pairs: [Pairs] = []
     /// The steps that complete the rows, in order.
     var steps: [Step] = []
-    /// The entities of the older version that are gone.
+    /// The removed entities of the older version.
     var removed: [SQLEntity] = []
     /// Derived attributes whose values are computed row by row.
     var derived: [(entity: SQLEntity, attribute: NSDerivedAttributeDescription)] = []
@@ -104,7 +104,7 @@ struct SQLMigrationPlan {
         return (source.tables.map(\.name) + source.joins.map(\.name)).filter { !used.contains($0.name.lowercased()) }
     }
 
-    /// Whether the rows can stay where they are: only tables and columns are added, renamed, dropped or filled.
+    /// Whether the rows can stay in place: only tables and columns are added, renamed, dropped or filled.
     var canStayInPlace: Bool {
         if !pairs.isEmpty { return false }
         var used: Set<String> = []
@@ -133,7 +133,7 @@ struct SQLMigrationPlan {
 
 /// A value as an SQL literal of the form that columns have.
 enum SQLMigrationLiteral {
-    /// Returns the default value of an attribute as a literal; nil where it has none.
+    /// Returns the default value of an attribute as a literal; nil if it has none.
     ///
     /// - Throws: The error of a transformable value that cannot be archived.
     static func defaultValue(of attribute: NSAttributeDescription, _ storage: SQLStorage) throws -> String? {

@@ -8,7 +8,7 @@ internal import SQLQueries
 package struct SQLiteMigration {
     /// The metadata key of a store with parts of a migration still to do, which is Core Data's.
     static let deferredKey = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
-    /// How many rows may be written anew in place: more of them are copied, which goes on after a kill.
+    /// The maximum number of rows that are rewritten in place: more of them are copied, which can be resumed after a kill.
     static let inPlaceLimit: Int64 = 2_000_000
     /// The option for another limit: an `NSNumber`.
     package static let inPlaceLimitOption = "SQLiteMigrationInPlaceLimit"
@@ -65,7 +65,7 @@ package struct SQLiteMigration {
                 "SELECT DISTINCT lower(m.name) FROM sqlite_master m JOIN pragma_index_list(m.name) l "
                     + "WHERE m.type = 'table' AND m.name LIKE 'Z%' AND m.sql NOT LIKE 'CREATE VIRTUAL%' AND l.origin = 'u'"
             ).compactMap { $0[0] })
-        // The history knows the numbers of entities that are gone.
+        // The history contains the numbers of removed entities.
         let history = try connection.texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'ACHANGE'")
         var last = numbers.values.max() ?? 0
         if !history.isEmpty {
@@ -84,7 +84,7 @@ package struct SQLiteMigration {
         self.settings = settings
     }
 
-    /// Returns the entities that the store holds, in both versions: those of a configuration where it is limited to one.
+    /// Returns the entities that the store holds, in both versions: those of a configuration if it is limited to one.
     private static func entities(
         _ metadata: [String: Any], _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel, _ mapping: InferredMapping
     ) -> (old: [NSEntityDescription], new: [NSEntityDescription]) {

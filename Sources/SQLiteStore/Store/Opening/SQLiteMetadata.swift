@@ -31,7 +31,7 @@ package enum SQLiteMetadata {
 
     /// Reads the metadata of a store.
     ///
-    /// - Parameter isStore: Whether the file has the table of the metadata; nil where that is not known.
+    /// - Parameter isStore: Whether the file has the table of the metadata; nil if that is unknown.
     /// - Throws: Code 259 for a database that is not a store.
     static func read(from connection: SQLConnection, isStore: Bool? = nil) throws -> [String: Any] {
         guard try isStore ?? Self.isStore(connection) else {

@@ -31,7 +31,7 @@ package struct SQLiteOpening {
             let contents = try SQLiteContents(connection)
             return (connection, contents, try metadata(of: connection, contents))
         }
-        // A refused file with a log is left as it is.
+        // A refused file with a log is left unchanged.
         if let look = SQLiteFiles.connectForLooking(url) {
             let contents = try SQLiteContents(look)
             if contents.hasTable("Z_METADATA") { _ = try metadata(of: look, contents) }
@@ -47,13 +47,13 @@ package struct SQLiteOpening {
 
     /// Prepares a connection for writing, once the file is known to match the model: a rejected file is not changed.
     ///
-    /// - Returns: The journal mode; nil where the options may set another.
+    /// - Returns: The journal mode; nil if the options may set another.
     func prepareWriting(_ connection: SQLConnection, _ options: SQLiteOptions) throws -> String? {
         var mode: String?
         if !options.pragmas.contains(where: { $0.name == "journal_mode" }) {
-            // Readers and a writer do not block each other in this mode. Where the disk does not support it, the previous mode stays.
+            // Readers and a writer do not block each other in this mode. If the disk does not support it, the previous mode stays.
             mode = try connection.texts("PRAGMA journal_mode = WAL", .opening).first?.first ?? nil
-            // A file that was not in this mode before gets its log by a first read, which must not wait: the open store is used even if its file is
+            // A file that was not in this mode before gets its log with a first read, which must not wait: the open store is used even if its file is
             // removed.
             if mode == "wal", access(connection.path + "-wal", F_OK) != 0 {
                 _ = try connection.texts("SELECT 1 FROM sqlite_master LIMIT 1", .opening)
@@ -236,8 +236,8 @@ package struct SQLiteOpening {
             info: [NSAffectedStoresErrorKey: [store]])
     }
 
-    /// Returns the metadata that a store has once it is open: those of the file, with the hashes of the model where versions do not matter. The
-    /// next save writes them, as on Apple's platforms.
+    /// Returns the metadata that a store has once it is open: those of the file, with the hashes of the model if versions are ignored. The next save
+    /// writes them, as on Apple's platforms.
     func metadataOfOpenStore(_ metadata: [String: Any]) -> [String: Any] {
         guard ignoresVersions, let model = store.persistentStoreCoordinator?.managedObjectModel,
             !(StoreModelHashes(metadata)?.areThose(of: entities) ?? false)

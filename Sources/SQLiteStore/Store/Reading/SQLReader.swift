@@ -31,7 +31,7 @@ final class SQLReader: RowTable {
     /// The generation of the relationship cache when the state being read began.
     private(set) var generation: UInt64 = 0
 
-    /// - Throws: Code 134080 where SQLite does not take a function.
+    /// - Throws: Code 134080 if SQLite does not accept a function.
     init(_ store: SQLiteStore, _ connection: SQLConnection, _ origins: SQLOrigins) throws {
         self.store = store
         self.connection = connection

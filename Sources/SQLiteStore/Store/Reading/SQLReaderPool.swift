@@ -35,7 +35,7 @@ final class SQLReaderPool: @unchecked Sendable {
     /// The default number of readers on this machine.
     static let standardSize = max(2, min(8, ProcessInfo.processInfo.activeProcessorCount))
 
-    /// - Parameter open: Opens a reader; returns nil where none can be opened any more.
+    /// - Parameter open: Opens a reader; returns nil if no more can be opened.
     init(size: Int = standardSize, open: @escaping () throws -> SQLReader?) {
         self.open = open
         self.size = size
@@ -103,7 +103,7 @@ final class SQLReaderPool: @unchecked Sendable {
         return nil
     }
 
-    /// Returns a free reader, and opens one if needed; nil where the pool is closed.
+    /// Returns a free reader, and opens one if needed; nil if the pool is closed.
     private func waitForFree(_ thread: UInt) throws -> Int? {
         condition.lock()
         defer { condition.unlock() }

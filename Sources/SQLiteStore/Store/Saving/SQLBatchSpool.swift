@@ -18,7 +18,7 @@ final class SQLBatchSpool {
     private var file: UnsafeMutablePointer<FILE>?
     private var chunkCount = 0
     private lazy var coder = RowCoder(for: store)
-    /// The ID of all rows in the file; they get their own when they are inserted.
+    /// The common ID of all rows in the file; they get their own when they are inserted.
     private let placeholder: NSManagedObjectID
     /// Archives are not written twice: rows with values of any class stay in memory.
     private let isPlain: Bool
@@ -37,7 +37,7 @@ final class SQLBatchSpool {
 
     /// Adds a row.
     ///
-    /// - Throws: An error where there is no space for a temporary file.
+    /// - Throws: An error if there is no space for a temporary file.
     func add(_ row: BatchRow) throws {
         rows.append(row)
         count += 1
@@ -60,7 +60,7 @@ final class SQLBatchSpool {
 
     private func failure() -> NSError { Self.failure(entity) }
 
-    /// The error where there is no space for the file.
+    /// The error if there is no space for the file.
     static func failure(_ entity: NSEntityDescription) -> NSError {
         CoreDataError.make(
             CocoaError.Code.fileWriteUnknown.rawValue, "A batch insert of “\(entity)” cannot be executed.",

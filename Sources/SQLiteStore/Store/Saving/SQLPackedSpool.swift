@@ -68,7 +68,7 @@ final class SQLPackedSpool {
 
     /// Adds a row, whose values are copied.
     ///
-    /// - Throws: An error where there is no space for a temporary file.
+    /// - Throws: An error if there is no space for a temporary file.
     func add(_ row: Row) throws {
         if used >= Self.chunkSize { try spill() }
         let slots = row.slots
@@ -122,7 +122,7 @@ final class SQLPackedSpool {
 
     /// Inserts the rows with consecutive keys. Call it within a transaction.
     ///
-    /// - Throws: SQLite's errors, and an error where the temporary file cannot be read.
+    /// - Throws: SQLite's errors, and an error if the temporary file cannot be read.
     func insert(firstKey: Int64, _ connection: SQLConnection) throws {
         var key = firstKey
         if let file {
@@ -158,7 +158,7 @@ final class SQLPackedSpool {
         }
     }
 
-    /// Binds rows. Texts stay where they are: the bytes change when the statement has run.
+    /// Binds rows. Texts are not copied: the bytes change only after the statement has run.
     @inline(__always) private func bind(_ rows: Int, at place: inout UnsafeRawPointer, to handle: OpaquePointer) {
         var parameter: Int32 = 2
         for _ in 0..<rows {

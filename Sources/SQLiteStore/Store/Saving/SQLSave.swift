@@ -127,7 +127,7 @@ struct SQLSave {
         }
     }
 
-    /// Deletes the rows with ascending keys, and returns their number. Versions are compared where the objects were read.
+    /// Deletes the rows with ascending keys, and returns their number. Versions are compared if the objects were read.
     private func delete(_ keys: [Int64], _ version: Int64, from table: SQLIdentifier) throws -> Int {
         let condition = version >= 0 ? "\(SQLIdentifier.versionNumber) = ?1 AND " : ""
         let first = version >= 0 ? 1 : 0
