@@ -24,7 +24,7 @@ package struct ModelCompilation {
 
     /// Compiles the `.xcdatamodeld` or `.xcdatamodel` at `url` for a module.
     ///
-    /// - Parameter isStrict: Whether values of the model that are none of their attribute's type are errors instead of warnings.
+    /// - Parameter isStrict: Whether values in the model that do not fit their attribute's type are errors instead of warnings.
     /// - Throws: A ``ModelDiagnostic`` for a model that cannot be read.
     package init(_ url: URL, module: String, isStrict: Bool = false) throws {
         self.url = url
@@ -44,7 +44,7 @@ package struct ModelCompilation {
                 compiled.append((version, model))
                 resources.append(ModelResource(name: "\(version).mom", data: try model.compiledModel()))
             }
-            // The modules in class names are no part of what was shipped, nor of hashes.
+            // The modules in class names are part of neither the shipped versions nor the hashes.
             diagnostics += try ShippedVersions(of: url).diagnostics(of: compiled, in: url)
             embedding = EmbeddedModelCode(name: name, modelFile: url.lastPathComponent, versions: versions, currentVersion: current).file
             resources.append(versionInfo(of: compiled, current: current))

@@ -9,7 +9,7 @@ package struct ModelDiagnostic: Hashable, Sendable, CustomStringConvertible, Err
     /// The file and the line.
     package let file: String
     package let line: Int?
-    /// The problem, and what to do.
+    /// The problem, and a remedy.
     package let message: String
 
     /// `file:line: error: message`, the format that build tools and editors recognize.

@@ -15,8 +15,8 @@ package struct ModelOutput {
 
     /// Writes the files. Unchanged files are not written, so that they are not compiled again.
     ///
-    /// A build system determines the files once and may not repeat that when an entity is added. A file that is not expected is therefore
-    /// appended to the one that every model has, and an expected file that is not generated any more is empty.
+    /// A build system determines the files once, and may not do so again when an entity is added. Therefore an unexpected file is appended to the one
+    /// that every model has, and an expected file that is no longer generated is empty.
     package func write(_ compilation: ModelCompilation) throws {
         let expected = Set(expected)
         var embedding = compilation.embedding.contents

@@ -4,15 +4,15 @@ internal import ObjectGraph
 
 /// The versions of a model that were shipped, in the file `VersionHashes.lock` of the model's bundle.
 ///
-/// People have stores of these versions. A version that is edited after that cannot be told from the one that wrote their stores, which then are of
-/// an unknown version: the build fails instead.
+/// Users have stores of these versions. If a shipped version is edited, their stores are of an unknown version, because nothing distinguishes the
+/// edited version from the one that wrote them. The build fails instead.
 package struct ShippedVersions {
     /// The name of the file.
     package static let fileName = "VersionHashes.lock"
 
     private struct Entity {
         var hash: String
-        /// What affects stores, such as `Album.title isOptional` and `true`.
+        /// The facts that affect stores, such as `Album.title isOptional` and `true`.
         var values: [String: String]
     }
     private struct Version {
@@ -28,7 +28,7 @@ package struct ShippedVersions {
 
     // MARK: Reading and writing
 
-    /// Reads the file of a model; no versions where there is none.
+    /// Reads the file of a model; there are no versions if there is no file.
     ///
     /// - Throws: A ``ModelDiagnostic`` with the line that cannot be read.
     package init(of model: URL) throws {
@@ -73,10 +73,10 @@ package struct ShippedVersions {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Notes the versions of a model that are not noted yet as shipped.
+    /// Records the versions of a model that are not yet recorded as shipped.
     ///
     /// - Returns: The names of these versions.
-    /// - Throws: The first ``ModelDiagnostic`` where a shipped version was edited, and the errors of reading and writing.
+    /// - Throws: The first ``ModelDiagnostic`` if a shipped version was edited, and the errors of reading and writing.
     @discardableResult package static func ship(_ model: URL) throws -> [String] {
         var shipped = try ShippedVersions(of: model)
         var models: [(name: String, model: NSManagedObjectModel)] = []
@@ -101,7 +101,7 @@ package struct ShippedVersions {
 
     // MARK: Checking
 
-    /// Returns an error for each shipped version that was edited or is gone, and for each entity in it that differs.
+    /// Returns an error for each shipped version that was edited or removed, and for each entity in it that differs.
     func diagnostics(of models: [(name: String, model: NSManagedObjectModel)], in bundle: URL) -> [ModelDiagnostic] {
         versions.flatMap { version -> [ModelDiagnostic] in
             guard let model = models.first(where: { $0.name == version.name })?.model else {
@@ -121,7 +121,7 @@ package struct ShippedVersions {
         }
     }
 
-    /// Returns what was changed in each entity that differs.
+    /// Returns the changes in each entity that differs.
     private func changes(of version: Version, to model: NSManagedObjectModel) -> [(entity: String, change: String)] {
         let entities = model.entitiesByName
         var changes: [(String, String)] = []
@@ -135,7 +135,7 @@ package struct ShippedVersions {
             }
         }
         if changes.isEmpty {
-            // What is written is complete; a hash that differs alone was edited in the file.
+            // A written entry is complete; a difference in the hash alone means that the file was edited.
             for (name, entity) in version.entities.sorted(by: { $0.key < $1.key })
             where entities[name]?.versionHash.base64EncodedString() != entity.hash {
                 changes.append((name, "its hash is not the one in \(Self.fileName)."))

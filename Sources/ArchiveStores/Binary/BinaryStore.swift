@@ -24,7 +24,7 @@ package final class BinaryStore: ArchiveStore, @unchecked Sendable {
         try replaceMetadata(metadata, at: url)
     }
 
-    /// Runs `body` with the parts of a file, and gives its mistakes the file's path.
+    /// Runs `body` with the parts of a file, and adds the file's path to its errors.
     private static func reading<Result>(
         _ bytes: [UInt8], _ file: ArchiveFile, _ body: (BinaryStoreList, [String: Int]) throws -> Result
     ) throws -> Result {

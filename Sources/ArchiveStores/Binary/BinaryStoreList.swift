@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reads the property list of a binary store, in place: objects are looked up where they are needed, and nothing recurses.
+/// Reads the property list of a binary store, in place: objects are looked up when they are needed, and nothing recurses.
 struct BinaryStoreList {
     struct Failure: Error {
         let reason: String
@@ -37,7 +37,7 @@ struct BinaryStoreList {
         (self.count, self.root, self.table) = (count, root, table)
     }
 
-    /// Returns a big-endian number; nil where it exceeds any index.
+    /// Returns a big-endian number; nil if it exceeds any index.
     private static func number(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ size: Int) -> Int? {
         var number: UInt64 = 0
         for place in start..<(start + size) { number = number << 8 | UInt64(bytes[place]) }
@@ -125,7 +125,7 @@ struct BinaryStoreList {
     }
 }
 
-/// Writes a property list object by object, as they come.
+/// Writes a property list object by object, in the order of their arrival.
 struct BinaryStoreListWriter {
     private let output: ArchiveOutput
     private var offsets: [Int] = []

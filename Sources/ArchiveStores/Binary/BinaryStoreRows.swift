@@ -2,8 +2,8 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// The rows of an entity in a binary store: the number of each object, and its values in the order of the entity's list of properties, each after a byte
-/// that tells its kind.
+/// The rows of an entity in a binary store: the number of each object, and its values in the order of the entity's list of properties, each preceded
+/// by a byte for its kind.
 enum BinaryStoreRows {
     struct Failure: Error {
         let reason: String
@@ -242,7 +242,7 @@ enum BinaryStoreRows {
             }
         }
 
-        /// Sets a value from its bytes; returns false for bytes that are none.
+        /// Sets a value from its bytes; returns false for invalid bytes.
         private mutating func set(
             _ bytes: UnsafeRawBufferPointer, of column: ArchiveColumn, _ number: Int64, _ writer: PackedRowWriter
         ) throws -> Bool {

@@ -50,11 +50,11 @@ package struct ArchiveFile: Sendable {
 
     /// Replaces the file, or creates it: `body` writes a file beside it, which is synced to the disk and then moved into place.
     ///
-    /// Whatever happens meanwhile, the old file or the new one is there as a whole. Call it under ``withLock(timeout:_:)``.
+    /// Whatever happens meanwhile, the old file or the new one exists as a whole. Call it under ``withLock(timeout:_:)``.
     ///
     /// - Parameter keepsMode: Whether the new file has the permissions of the old one.
     /// - Returns: The stamp of the new file.
-    /// - Throws: The system's error, or that of `body`; the old file is there then.
+    /// - Throws: The system's error, or that of `body`; the old file still exists then.
     func replace(keepsMode: Bool = true, _ body: (ArchiveOutput) throws -> Void) throws -> FileStamp {
         let old = FileStamp(path)
         let temporary = "\(temporaryPrefix)\(UUID().uuidString)"
@@ -77,7 +77,7 @@ package struct ArchiveFile: Sendable {
 
     private var temporaryPrefix: String { "\(directory)/.\((path as NSString).lastPathComponent).writing-" }
 
-    /// Removes what interrupted writes have left. Call it under ``withLock(timeout:_:)``.
+    /// Removes the remains of interrupted writes. Call it under ``withLock(timeout:_:)``.
     func removeRemains() {
         let prefix = (temporaryPrefix as NSString).lastPathComponent
         for name in FileCalls.names(in: directory) where name.hasPrefix(prefix) { unlink("\(directory)/\(name)") }

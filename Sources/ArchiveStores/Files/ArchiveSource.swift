@@ -35,7 +35,7 @@ final class ArchiveSource {
         }
     }
 
-    /// Throws if somebody has written the file while it was read.
+    /// Throws if the file was written while it was read.
     func finish() throws {
         guard try source.stamp() == expected else { throw changed() }
     }

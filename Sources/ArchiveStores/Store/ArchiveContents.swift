@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Platform
 
-/// What a store has read from its file, or written to it.
+/// The contents that a store has read from its file, or written to it.
 struct ArchiveContents {
     var rows: StoredRows
     /// The state of the file; nil before there is one.
@@ -11,12 +11,12 @@ struct ArchiveContents {
     var metadata: [String: Any]
     /// The largest number that any object has had. Objects of all entities share the numbers.
     var lastNumber: Int64
-    /// Where the objects are in the file, for formats that copy what has not changed.
+    /// The places of the objects in the file, for formats that copy unchanged objects.
     var map: (any Sendable)?
     /// The values that are archives, which could not be decoded.
     var rawArchives: Set<RawArchive> = []
 
-    /// The largest number that is read: rows are in pages by their numbers, so a larger one would take memory for nothing.
+    /// The largest number that is accepted: rows are in pages by their numbers, so a larger one would waste memory.
     static let largestNumber: Int64 = 1 << 31
 
     /// The place of a value: the number of its object, and the index of its property.

@@ -15,7 +15,7 @@ extension ArchiveStore: FileStore {
     ) throws {
         let file = ArchiveFile(source)
         guard let read = try file.read() else { throw file.failure(ENOENT, "read", isWriting: false) }
-        // What is no store replaces none.
+        // Only a store may replace a store.
         _ = try metadata(in: read.bytes, of: file)
         try copy(read.bytes, to: ArchiveFile(destination), timeout(options), mustBeNew: false)
     }
@@ -50,7 +50,7 @@ extension ArchiveStore: FileStore {
 }
 
 extension ArchiveStore {
-    /// Replaces the metadata of a store that is not open. The UUID and the type stay, unless others are given.
+    /// Replaces the metadata of a store that is not open. The UUID and the type stay the same, unless others are given.
     static func replaceMetadata(_ metadata: [String: Any]?, at url: URL) throws {
         let file = ArchiveFile(url)
         try file.withLock(timeout: SQLiteStoreDefaults.timeout) {

@@ -17,7 +17,7 @@ extension ArchiveStore: ModelKeepingStore {
         return hashes.allSatisfy { name, hash in model.entitiesByName[name]?.versionHash == hash } ? model : nil
     }
 
-    /// Returns the compiled model of the coordinator, for programs that have none; nil for one that has no compiled form.
+    /// Returns the compiled model of the coordinator, for programs that have none; nil for a model without a compiled form.
     final func modelContent() -> Data? {
         modelCopy.withLock { copy in
             if copy.isMade { return copy.data }

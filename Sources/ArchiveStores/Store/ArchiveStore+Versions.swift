@@ -23,7 +23,7 @@ extension ArchiveStore {
         return own.merging(persistentStoreCoordinator?.managedObjectModel.versionMetadata(of: entities) ?? [:]) { $1 }
     }
 
-    /// Returns the metadata that are to be written.
+    /// Returns the metadata to write.
     ///
     /// - Throws: Code 134030 for values that a property list cannot hold.
     final func checkedMetadata() throws -> [String: Any] { try Self.checked(metadata ?? [:], file) }
@@ -37,8 +37,8 @@ extension ArchiveStore {
         return metadata
     }
 
-    /// Compares the versions of the model and the file. Apple's hashes cannot be computed: in a file of Apple's framework, they are compared with those of
-    /// the model, and where they differ, its objects must fit the model when they are read.
+    /// Compares the versions of the model and the file. Apple's hashes cannot be computed: in a file of Apple's framework, they are compared with
+    /// those of the model, and if they differ, its objects must fit the model when they are read.
     ///
     /// - Throws: Code 134100 with the entities that differ.
     final func checkVersions() throws {
@@ -63,7 +63,7 @@ extension ArchiveStore {
             info: [NSAffectedStoresErrorKey: [self], "metadata": metadata, "NSDifferingEntities": names])
     }
 
-    /// Adds to the metadata of a file what models are compared with: nothing is known of the model behind Apple's hashes.
+    /// Adds the data that models are compared with to the metadata of a file: the model behind Apple's hashes is unknown.
     static func comparable(_ metadata: [String: Any]) -> [String: Any] {
         var metadata = metadata
         if metadata[ownHashesKey] == nil, metadata[NSStoreModelVersionHashesKey] != nil {

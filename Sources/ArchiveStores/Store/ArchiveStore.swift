@@ -2,22 +2,21 @@ internal import Foundation
 @_spi(Stores) package import ObjectGraph
 internal import Platform
 
-/// A store that reads its file as a whole when it is opened, and writes it as a whole when it is saved to: the base class of the XML store and the binary
-/// store.
+/// A store that reads its whole file when it is opened, and writes the whole file at each save: the base class of the XML store and the binary store.
 ///
-/// The rows are in memory. A save writes a new file beside the old one, syncs it to the disk, and moves it into place. What others have written to the
-/// file since it was read takes part in the detection of conflicts, and is not overwritten.
-// `requestLock` guards all state; it is not a `LockedBox`, for it is recursive: a predicate may use the requesting context.
+/// The rows are in memory. A save writes a new file beside the old one, syncs it to the disk, and moves it into place. Changes that others have
+/// written to the file since it was read take part in the detection of conflicts, and are not overwritten.
+// `requestLock` guards all state; it is not a `LockedBox`, because it is recursive: a predicate may use the requesting context.
 package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, ContentsStateProviding, RowAccess, @unchecked Sendable {
     final let requestLock = NSRecursiveLock()
     /// Set when the store is opened, before it is shared.
     final var contents: ArchiveContents!
     final var file: ArchiveFile!
-    /// What ``loadMetadata()`` has read, until ``open()`` reads the objects in it.
+    /// The file that ``loadMetadata()`` has read, until ``open()`` reads its objects.
     private final var pending: (bytes: [UInt8], stamp: FileStamp)?
     /// The number of saves and reloads.
     private final var changeCount = 0
-    /// The compiled model of the coordinator, once it was made; none for one that has no compiled form.
+    /// The compiled model of the coordinator, once it was made; nil for a model without a compiled form.
     final let modelCopy = LockedBox<(isMade: Bool, data: Data?)>((false, nil))
 
     // MARK: The format
@@ -36,7 +35,7 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
         stopProgram("\(self) writes no metadata.")
     }
 
-    /// Reads the compiled model that a file keeps; nil for one that keeps none.
+    /// Reads the compiled model that a file keeps; nil if it keeps none.
     // Bounded: both kinds of store override it.
     class func modelContent(in bytes: [UInt8], of file: ArchiveFile) throws -> Data? { stopProgram("\(self) keeps no model.") }
 
@@ -44,7 +43,8 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
     // Bounded: both kinds of store override it.
     func readContents(_ bytes: [UInt8]) throws -> ArchiveContents { stopProgram("\(self) reads no objects.") }
 
-    /// Writes a file with the rows of `new`, which differ from those in the current file by `changes`. Notes in `new` what it has written where.
+    /// Writes a file with the rows of `new`, which differ from those in the current file by `changes`. Records in `new` the places of the written
+    /// objects.
     func write(_ new: inout ArchiveContents, _ changes: ArchiveChanges, to output: ArchiveOutput) throws {
         // Bounded: both kinds of store override it.
         stopProgram("\(self) writes no objects.")
@@ -214,7 +214,7 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
 
     /// Reads the file again if others have written it. Objects that differ get a new version, so that saves of their former values conflict.
     ///
-    /// - Throws: The error of a file that is not there, or that cannot be read; it is not overwritten then.
+    /// - Throws: The error of a file that is missing, or that cannot be read; it is not overwritten then.
     private func reloadIfChanged() throws {
         if isReadOnly || FileStamp(file.path) == contents.stamp { return }
         guard let read = try file.read() else {

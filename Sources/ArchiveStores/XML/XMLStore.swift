@@ -65,7 +65,7 @@ package final class XMLStore: ArchiveStore, @unchecked Sendable {
         var map = new.map as? XMLStoreMap ?? emptyMap(new)
         var changes = changes
         if !map.isCopyable {
-            // Written anew, in UTF-8.
+            // Rewritten, in UTF-8.
             (map.header.beginning, map.header.others, map.tail) = (XMLStoreHeader.defaultBeginning, [], XMLStoreMap.defaultTail)
             changes = ArchiveChanges()
             var all: [Row] = []
@@ -75,7 +75,7 @@ package final class XMLStore: ArchiveStore, @unchecked Sendable {
         let isSame = NSDictionary(dictionary: new.metadata).isEqual(to: ArchiveStore.comparable(map.header.metadata))
         let wantsNumber = new.lastNumber > map.header.lastNumber || map.header.writtenNumber == 0
         map.header.lastNumber = max(map.header.lastNumber, new.lastNumber)
-        // Other programs keep a copy that they do not know, also where they write another version of the model.
+        // Other programs preserve a copy that they do not understand, even if they write another version of the model.
         let model = isOfOwnModel(new.metadata) ? modelContent() : map.header.model
         if !isSame || wantsNumber || !map.isCopyable || model != map.header.model {
             map.header.metadata = new.metadata

@@ -15,7 +15,7 @@ enum XMLStoreBase64 {
         let newline: [UInt8] = [0x0A]
         let first = UnsafeRawBufferPointer(rebasing: data.prefix(57))
         try output.append(encoded(first))
-        // In parts that are multiples of three, so that no digits of filling come between them.
+        // In parts that are multiples of three, so that no padding comes between them.
         var start = first.count
         if start < data.count { try output.append(newline) }
         while start < data.count {
@@ -47,7 +47,7 @@ enum XMLStoreBase64 {
 
     /// Decodes data.
     ///
-    /// - Throws: ``XMLStoreText/Mistake`` for what is no Base64.
+    /// - Throws: ``XMLStoreText/Mistake`` for text that is not Base64.
     static func decoded(_ text: UnsafeRawBufferPointer) throws -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count / 4 * 3)

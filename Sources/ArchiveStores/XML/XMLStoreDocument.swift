@@ -4,7 +4,7 @@ internal import Foundation
 /// The bytes of an XML store in UTF-8.
 struct XMLStoreDocument {
     let bytes: [UInt8]
-    /// Whether the file has another encoding, so that what has not changed cannot be copied.
+    /// Whether the file has another encoding, so that unchanged objects cannot be copied.
     let isConverted: Bool
     let file: ArchiveFile
 
@@ -89,10 +89,10 @@ struct XMLStoreDocument {
         }
     }
 
-    /// Where the text begins, behind a byte order mark.
+    /// The beginning of the text, after a byte order mark.
     var start: Int { bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 
-    /// Runs `body`, and gives its mistakes their line and column.
+    /// Runs `body`, and adds line and column to its mistakes.
     func reading<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
         do {
             return try bytes.withUnsafeBytes(body)

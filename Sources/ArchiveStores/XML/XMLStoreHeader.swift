@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import PropertyLists
 
-/// What precedes the objects in an XML store.
+/// The part of an XML store before the objects.
 struct XMLStoreHeader: @unchecked Sendable {
     // The metadata are immutable property lists.
 
@@ -13,7 +13,7 @@ struct XMLStoreHeader: @unchecked Sendable {
     /// The length of both in the file.
     var length: Int
     var metadata: [String: Any]
-    /// The compiled model that the file keeps, among the metadata, where Apple's framework keeps what it does not know.
+    /// The compiled model that the file keeps among its metadata, where Apple's framework preserves unknown values.
     var model: Data?
     var lastNumber: Int64
     /// The number in the file.
@@ -119,7 +119,7 @@ struct XMLStoreHeader: @unchecked Sendable {
         var list = metadata
         let uuid = list[NSStoreUUIDKey] as? String ?? ""
         for key in [NSStoreUUIDKey, NSStoreTypeKey, StoreModelHashes.copyKey] { list[key] = nil }
-        // The copy goes with the hashes: without them, nobody could say whether it is the model of the objects.
+        // The copy is kept only with the hashes: without them, it is unknown whether it is the model of the objects.
         if let model, list[NSStoreModelVersionHashesKey] != nil { list[Self.modelKey] = model }
         var text = """
             <databaseInfo>
@@ -139,7 +139,7 @@ struct XMLStoreHeader: @unchecked Sendable {
         writtenNumber = lastNumber
     }
 
-    /// Returns an XML property list as it is indented in a store: with four spaces, at the depth of the metadata. What is data keeps its own lines.
+    /// Returns an XML property list with the indentation that a store has: four spaces, at the depth of the metadata. Data keeps its own lines.
     private static func indented(_ list: String) -> String {
         guard let start = list.range(of: "<plist"), let end = list.range(of: "</plist>", options: .backwards) else { return "" }
         var result = "\n            "

@@ -2,8 +2,8 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// The names of entities and properties in an XML store, as Apple's framework writes them: entities in upper case, properties in lower case. Names that
-/// differ in nothing but their case are written as they are.
+/// The names of entities and properties in an XML store, as Apple's framework writes them: entities in upper case, properties in lower case. Names
+/// that differ only in their case are written unchanged.
 // Immutable.
 final class XMLStoreNames: Sendable {
     /// An entity, and its columns in the order of the file.
@@ -14,9 +14,9 @@ final class XMLStoreNames: Sendable {
         let columns: [ArchiveColumn]
         /// The names of the columns in the file.
         let names: [[UInt8]]
-        /// The indexes of attributes in the order that they are written in, and those of relationships.
+        /// The indexes of attributes in the order in which they are written, and those of relationships.
         let written: [Int]
-        /// What precedes the value of each column: the tag of an attribute up to its text, that of a relationship up to its references.
+        /// The text before the value of each column: the tag of an attribute up to its text, that of a relationship up to its references.
         let beginnings: [[UInt8]]
         private let indexes: [[UInt8]: Int]
 
@@ -40,8 +40,8 @@ final class XMLStoreNames: Sendable {
                     destination="\(XMLStoreText.inAttribute(destination))"
                     """.utf8)
             }
-            // Apple's framework writes an entity's own attributes before those of its superentity, each in descending order; relationships come after
-            // them, those to one object first, in ascending order.
+            // Apple's framework writes an entity's own attributes before those of its superentity, each in descending order; relationships follow
+            // them, to-one relationships first, in ascending order.
             func depth(_ column: ArchiveColumn) -> Int {
                 var depth = 0
                 var current = column.property.entity
@@ -65,7 +65,7 @@ final class XMLStoreNames: Sendable {
         /// Returns the index of a column by its name in the file.
         func index(of name: UnsafeRawBufferPointer, expected: Int) -> Int? {
             if expected < written.count, name.elementsEqual(names[written[expected]]) { return written[expected] }
-            // People write names as they are in the model, too.
+            // Users also write names in the model's case.
             return indexes[Array(name)] ?? indexes[Array(String(decoding: name, as: UTF8.self).lowercased().utf8)]
         }
     }

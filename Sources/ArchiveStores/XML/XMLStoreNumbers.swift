@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The numbers of an XML store. Apple's framework writes those with a fraction with twenty decimals.
+/// The numbers of an XML store. Apple's framework writes fractional numbers with twenty decimals.
 enum XMLStoreNumbers {
     /// Writes a whole number.
     static func write(_ number: Int64, to output: ArchiveOutput) throws {
@@ -20,7 +20,7 @@ enum XMLStoreNumbers {
         }
     }
 
-    /// Writes a number with twenty decimals, or in Swift's shortest form where these would not be exact: numbers near zero, and infinite ones.
+    /// Writes a number with twenty decimals, or in Swift's shortest form if these would not be exact: numbers near zero, and infinite ones.
     static func write(_ number: Double, to output: ArchiveOutput) throws {
         let magnitude = number.magnitude
         // Between these bounds, all bits of the fraction fit a word with room for a decimal digit.
@@ -41,7 +41,7 @@ enum XMLStoreNumbers {
                 digits[end - 20 + place] = 0x30 + UInt8(bits >> shift)
                 bits &= mask
             }
-            // What is left is rounded to the nearest, as C does.
+            // The remainder is rounded to nearest, as in C.
             let half = 1 << (shift - 1) as UInt64
             if bits > half || bits == half && digits[end - 1] & 1 == 1 {
                 var place = end - 1

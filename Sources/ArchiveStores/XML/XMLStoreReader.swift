@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Where the objects are in an XML file. What precedes an object since the one before it belongs to it.
+/// The places of the objects in an XML file. The text between two objects belongs to the second one.
 struct XMLStoreMap: Sendable {
     struct Span: Sendable {
         let number: Int64
@@ -11,9 +11,9 @@ struct XMLStoreMap: Sendable {
     }
 
     var header: XMLStoreHeader
-    /// The objects in the order of the file; empty where they cannot be copied.
+    /// The objects in the order of the file; empty if they cannot be copied.
     var spans: [Span]
-    /// What follows the last object.
+    /// The text after the last object.
     var tail: [UInt8]
     /// Whether the objects can be copied from the file.
     var isCopyable: Bool
@@ -30,7 +30,7 @@ struct XMLStoreReader {
     private var scanner: XMLStoreScanner
     private let rows: StoredRows
     private var writers: [ObjectIdentifier: PackedRowWriter] = [:]
-    /// The IDs by number: of objects that were read, and of those that others refer to.
+    /// The IDs by number, both of objects that were read and of those that others refer to.
     private var ids: [Int64: NSManagedObjectID] = [:]
     private var isRead: Set<Int64> = []
     /// References to an entity with subentities, before the object was read: they are set when all have been.
@@ -93,7 +93,7 @@ struct XMLStoreReader {
             throw scanner.failure("Another object has the id “z\(number)”.", at: identifier.lowerBound)
         }
         if let known = ids[number], known.owningEntity !== entity.entity {
-            // Somebody refers to it as to an object of another entity.
+            // Another object refers to it as an object of another entity.
             throw scanner.failure(
                 "“z\(number)” is a “\(entity.entity)”, but referred to as a “\(known.owningEntity)”.", at: identifier.lowerBound)
         }
@@ -244,7 +244,7 @@ struct XMLStoreReader {
         if column.kind.isToOne { writer.set(known.first, at: column.place) } else { writer.set(known, at: column.place) }
     }
 
-    /// Sets the references that could not be set before. One to an object that is not there stays, as a delete rule without action leaves it: its object
+    /// Sets the references that could not be set before. A reference to a missing object stays, as a delete rule without action leaves it: its object
     /// reads as deleted.
     private mutating func finishReferences() throws {
         for item in later {

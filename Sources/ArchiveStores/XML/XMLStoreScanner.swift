@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Reads the tags and texts of an XML store, in place.
 ///
-/// It knows what XML stores consist of: no internal subsets, and of entities only those of XML itself.
+/// It supports the constructs of XML stores: no internal subsets, and only XML's predefined entities.
 struct XMLStoreScanner {
     /// A mistake at a place of the file.
     struct Failure: Error {
@@ -12,7 +12,7 @@ struct XMLStoreScanner {
 
     struct Tag {
         let name: Range<Int>
-        /// Where the tag begins.
+        /// The beginning of the tag.
         let start: Int
         let isEnd: Bool
         let isEmpty: Bool
@@ -164,7 +164,7 @@ struct XMLStoreScanner {
         throw failure("The file ends within a name.", at: start)
     }
 
-    /// Returns the value of an attribute of the last tag; nil where it has none.
+    /// Returns the value of an attribute of the last tag; nil if it has none.
     @inline(__always) func value(_ name: StaticString) -> Range<Int>? {
         for attribute in attributes where has(attribute.name, name) { return attribute.value }
         return nil

@@ -12,7 +12,7 @@ enum XMLStoreText {
 
     private static let hexadecimal = Array("0123456789abcdef".utf8)
 
-    /// Whether a byte of UTF-8 is written as it is.
+    /// Whether a byte of UTF-8 is written unchanged.
     private static let isPlain: [Bool] = (0...255).map { byte in
         switch UInt8(byte) {
         case 0x09, 0x0A: true
@@ -53,7 +53,7 @@ enum XMLStoreText {
         }
     }
 
-    /// A mistake in a text: its offset, and what it is.
+    /// A mistake in a text: its offset, and a description.
     struct Mistake: Error {
         let offset: Int
         let reason: String
@@ -132,7 +132,7 @@ enum XMLStoreText {
                 }
                 result.append(contentsOf: Array(String(Character(scalar)).utf8))
             } else {
-                // A backslash of somebody who has edited the file.
+                // A backslash that was added by editing the file.
                 result.append(0x5C)
                 index += 1
             }
@@ -140,7 +140,7 @@ enum XMLStoreText {
         return result
     }
 
-    /// Returns the code unit of an escape; nil where there is none.
+    /// Returns the code unit of an escape; nil if there is none.
     private static func unit(_ text: UnsafeRawBufferPointer, _ index: Int) -> UInt16? {
         guard index + 6 <= text.count, text[index] == 0x5C, text[index + 1] == 0x75 else { return nil }
         var digits: UInt16 = 0

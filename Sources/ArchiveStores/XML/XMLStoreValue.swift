@@ -6,7 +6,7 @@ internal import Predicates
 enum XMLStoreValue {
     /// Reads a value into a row.
     ///
-    /// - Parameter offset: Where the value begins.
+    /// - Parameter offset: The beginning of the value.
     /// - Returns: Whether it is an archive that could not be decoded.
     @inline(__always) static func read(
         _ text: XMLStoreScanner.Text, of column: ArchiveColumn, into writer: PackedRowWriter, _ scanner: XMLStoreScanner, at offset: Int

@@ -1,7 +1,7 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// Writes the objects of an XML store: those that have not changed are copied from the old file.
+/// Writes the objects of an XML store: unchanged objects are copied from the old file.
 struct XMLStoreWriter {
     let names: XMLStoreNames
     let rawArchives: Set<ArchiveContents.RawArchive>
@@ -48,13 +48,13 @@ struct XMLStoreWriter {
         try output.append(Self.objectEnd)
     }
 
-    /// Writes the objects in the order of the old file, changed ones in their places, and new ones behind them.
+    /// Writes the objects in the order of the old file, changed ones in their places, and new ones after them.
     ///
-    /// - Returns: Where they are now.
+    /// - Returns: Their present places.
     func write(_ changes: ArchiveChanges, copying map: XMLStoreMap, from old: ArchiveSource?) throws -> [XMLStoreMap.Span] {
         var spans: [XMLStoreMap.Span] = []
         spans.reserveCapacity(map.spans.count + changes.inserted.count)
-        // Neighbours that are copied are copied at once.
+        // Adjacent copied objects are copied together.
         var copied: Range<Int>?
         func finishCopying() throws {
             guard let range = copied else { return }

@@ -26,7 +26,7 @@ struct FetchRequestCast {
                 isFetchRequest(type)
             else { return nil }
             var first = index - 1
-            // `a as Any as! NSFetchRequest<Album>`: what is cast is the result of the casts before.
+            // `a as Any as! NSFetchRequest<Album>`: the cast applies to the result of the casts before it.
             while first >= 2, elements[first].is(TypeExprSyntax.self), elements[first - 1].is(UnresolvedAsExprSyntax.self) { first -= 2 }
             return FetchRequestCast(
                 type: type.trimmedDescription, isForced: mark.tokenKind == .exclamationMark,
@@ -45,14 +45,14 @@ struct FetchRequestCast {
         return member.name.text == "NSFetchRequest" && member.genericArgumentClause != nil
     }
 
-    /// Returns an expression without the `try` and `await` before it, which hold for all that follows them.
+    /// Returns an expression without the `try` and `await` before it, which apply to everything after them.
     private static func afterEffects(_ expression: ExprSyntax) -> ExprSyntax {
         if let marked = expression.as(TryExprSyntax.self) { return afterEffects(marked.expression) }
         if let marked = expression.as(AwaitExprSyntax.self) { return afterEffects(marked.expression) }
         return expression
     }
 
-    /// The warning at a cast that is compiled as it is.
+    /// The warning at a cast that is compiled unchanged.
     var warning: String {
         let failure = isForced ? "stops the program" : "is nil"
         return "this cast \(failure) unless the request was created as \(type), because generic types have no subtypes in Swift. "
@@ -60,7 +60,7 @@ struct FetchRequestCast {
     }
 }
 
-/// Finds what a file does with types of fetch requests that means something else than on Apple's platforms.
+/// Finds uses of fetch request types in a file that mean something else than on Apple's platforms.
 class FetchRequestFinder: SyntaxVisitor {
     fileprivate let file: SourceFile
     fileprivate var warnings: [SourceProblem] = []
@@ -82,7 +82,7 @@ class FetchRequestFinder: SyntaxVisitor {
     override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
 }
 
-/// Finds the casts of a file that are compiled as they are.
+/// Finds the casts of a file that are compiled unchanged.
 final class FetchRequestCastFinder: FetchRequestFinder {
     /// A store's `execute(_:with:)` always receives a request of the type that it casts to.
     override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
@@ -98,8 +98,8 @@ final class FetchRequestCastFinder: FetchRequestFinder {
     }
 }
 
-/// Finds what asks whether a value is a fetch request of some result type, `request is NSFetchRequest<Album>` and the pattern
-/// `case let request as NSFetchRequest<Album>`: no conversion can stand for it, also in a translated copy.
+/// Finds tests for a fetch request of some result type, `request is NSFetchRequest<Album>` and the pattern `case let request as
+/// NSFetchRequest<Album>`: no conversion can replace them, not even in a translated copy.
 final class FetchRequestTestFinder: FetchRequestFinder {
     override func visit(_ node: IsTypePatternSyntax) -> SyntaxVisitorContinueKind {
         warn(of: node.type, at: node.isKeyword.positionAfterSkippingLeadingTrivia)
@@ -110,7 +110,7 @@ final class FetchRequestTestFinder: FetchRequestFinder {
         let elements = Array(node.elements)
         for (test, operand) in zip(elements, elements.dropFirst()) {
             guard let type = operand.as(TypeExprSyntax.self)?.type else { continue }
-            // `value as NSFetchRequest<Album>` asks nothing, unless what stands before it is a pattern.
+            // `value as NSFetchRequest<Album>` is not a test, unless the part before it is a pattern.
             let isPattern = test.is(UnresolvedAsExprSyntax.self) && elements[0].is(PatternExprSyntax.self)
             guard test.is(UnresolvedIsExprSyntax.self) || isPattern else { continue }
             warn(of: type, at: test.positionAfterSkippingLeadingTrivia)

@@ -41,12 +41,12 @@ public final class SourceFile {
         var text: String
         /// The conditions of the enclosing `#if`s.
         let conditions: [String]
-        /// Whether the declaration has no access level: what that means depends on the settings of the target.
+        /// Whether the declaration has no access level, whose meaning then depends on the settings of the target.
         let isPlain: Bool
     }
 
     func problem(_ message: String, at position: AbsolutePosition) -> SourceProblem {
-        // A copy in which declarations have been moved says by `#sourceLocation` where they were.
+        // A copy in which declarations have been moved gives their original places with `#sourceLocation`.
         let place = converter.location(for: position)
         return SourceProblem(path: path, line: place.presumedLine, column: place.column, message: message)
     }

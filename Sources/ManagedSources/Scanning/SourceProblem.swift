@@ -7,17 +7,17 @@ public struct SourceProblem: Error, Equatable, CustomStringConvertible, Sendable
     public let line: Int
     /// The column, from 1.
     public let column: Int
-    /// The unsupported declaration, and what to do instead.
+    /// The unsupported declaration, and an alternative.
     public let message: String
 
-    /// Whether the build goes on.
+    /// Whether the build continues.
     public var isWarning = false
 
     /// `path:line:column: error: message`, which build systems and editors recognize.
     public var description: String { "\(path):\(line):\(column): \(isWarning ? "warning" : "error"): \(message)" }
 }
 
-/// The reason why a type has no known symbol, and what to do.
+/// The reason why a type has no known symbol, and a remedy.
 struct TypeProblem: Error {
     let reason: String
 }

@@ -50,8 +50,8 @@ public final class SymbolTable {
 
     /// Returns the import of a module for a file that is added to the target.
     ///
-    /// An access level on one import of a module makes an import without one ambiguous wherever the target's imports are public by default:
-    /// none is written if the target's own files write none.
+    /// An access level on one import of a module makes an import without one ambiguous if the target's imports are public by default: none is written
+    /// if the target's own files write none.
     func importDeclaration(of module: String, isShown: Bool) -> String {
         if isShown { return (publicImports.contains(module) ? "public " : "") + "import \(module)" }
         return (plainImports.contains(module) ? "" : "internal ") + "import \(module)"
@@ -96,7 +96,7 @@ public final class SymbolTable {
 
     func isModule(_ name: String) -> Bool { name == module || others.contains { $0.name == name } }
 
-    /// Returns whether a class is one of managed objects: `NSManagedObject`, or a class that inherits from it, as far as sources say.
+    /// Returns whether a class is one of managed objects: `NSManagedObject`, or a class that inherits from it, as far as the sources show.
     func isManaged(_ declaration: TypeDeclaration) -> Bool {
         guard declaration.kind == .objectClass, var current = try? nominal(of: declaration) else { return false }
         let resolver = TypeResolver(table: self, file: declaration.file, scope: declaration.scope)

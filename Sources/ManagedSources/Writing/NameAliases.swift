@@ -20,7 +20,7 @@ public enum NameAliases {
         let head = "// Names that Foundation has too. Written by the ManagedAccessors plugin.\n"
         let needed = names.compactMap { name -> (name: String, access: Access)? in
             let mentioning = files.filter { $0.text.contains(name) }
-            // The target says itself which it means, or has a class of its own.
+            // The target disambiguates the name itself, or has a class of its own.
             guard !mentioning.isEmpty, !files.contains(where: { $0.types.contains { $0.name == name && $0.scope == nil } }) else {
                 return nil
             }
@@ -68,7 +68,7 @@ private final class NameUse: SyntaxVisitor {
 
     /// Whether code is compiled into other modules: that of inlinable declarations, default arguments, and initial values of frozen structures.
     private static func isShown(_ node: some SyntaxProtocol) -> Bool {
-        // What a closure or a function within inlinable code has, is inlinable, too; a default argument is where its function is seen.
+        // Code of a closure or a function within inlinable code is inlinable, too; a default argument is visible where its function is.
         if node.is(InitializerClauseSyntax.self), node.parent?.is(FunctionParameterSyntax.self) ?? false { return true }
         var current = node.parent
         while let parent = current {

@@ -54,7 +54,7 @@ enum OverrideMover {
             + String(decoding: bytes[offset...], as: UTF8.self)
     }
 
-    /// Finds the classes of a file, apart from those within `#if`, of which another file may have another form.
+    /// Finds the classes of a file, except those within `#if`, of which another file may have another form.
     private final class ClassFinder: SyntaxVisitor {
         private(set) var closingBraces: [String: TokenSyntax] = [:]
         private var path: [String] = []

@@ -3,8 +3,8 @@ internal import SwiftSyntax
 
 /// Writes `required init(entity:insertInto:)` into managed object classes that do not inherit it.
 ///
-/// Fetched objects are created by this initializer. Objective-C finds it in a superclass; a Swift class that has a designated initializer of
-/// its own does not inherit it, and has to say that it is required where it overrides it.
+/// Fetched objects are created by this initializer. Objective-C finds it in a superclass. A Swift class that has a designated initializer of its own
+/// does not inherit it, and has to mark it as required when it overrides it.
 enum RequiredInitializer {
     /// Returns the edits of a managed object class.
     static func edits(of node: ClassDeclSyntax) -> [SourceEdit] {
@@ -43,7 +43,7 @@ enum RequiredInitializer {
         node.modifiers.lazy.compactMap { $0.detail == nil ? Access(rawValue: $0.name.text) : nil }.first
     }
 
-    /// The access level of what every subclass has to see.
+    /// The access level that makes a declaration visible to every subclass.
     private static func level(of node: ClassDeclSyntax) -> String {
         switch declared(node) {
         case .public, .open: "public "

@@ -21,7 +21,7 @@ struct SourceEdit {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var position = 0
-        // What is inserted before a part comes before what replaces the part.
+        // An insertion before a part precedes the replacement of the part.
         let ordered = edits.enumerated().sorted {
             ($0.element.range.lowerBound, $0.element.range.upperBound, $0.offset)
                 < ($1.element.range.lowerBound, $1.element.range.upperBound, $1.offset)

@@ -3,10 +3,10 @@ internal import SwiftSyntax
 
 /// Translates a source file for compilers without Objective-C, line by line.
 ///
-/// It removes `@objc`, `@objcMembers`, `@nonobjc` and `dynamic`, replaces `#keyPath(Album.title)` by `"title"`, and adds accessors to
-/// `@NSManaged` declarations. Overrides in extensions are moved into the class if it is in the same file, classes with initializers of their
-/// own get `init(entity:insertInto:)`, and casts to other types of fetch requests become conversions. A model that names a class by its
-/// `@objc(Name)` finds it. With `#sourceLocation`, messages and the debugger show the original.
+/// It removes `@objc`, `@objcMembers`, `@nonobjc` and `dynamic`, replaces `#keyPath(Album.title)` by `"title"`, and adds accessors to `@NSManaged`
+/// declarations. Overrides in extensions are moved into the class if it is in the same file, classes with initializers of their own get
+/// `init(entity:insertInto:)`, and casts to other types of fetch requests become conversions. A model that names a class by its `@objc(Name)` finds
+/// it. With `#sourceLocation`, messages and the debugger show the original.
 public struct SourceTranslator {
     private let file: SourceFile
     private let table: SymbolTable
@@ -25,7 +25,7 @@ public struct SourceTranslator {
         return ("#sourceLocation(file: \(SourceEdit.literal(file.path)), line: 1)\n" + source, visitor.problems)
     }
 
-    /// The names of a type and those around it, as the visitor collects them.
+    /// The names of a type and its enclosing types, as the visitor collects them.
     private static func path(of declaration: TypeDeclaration) -> String {
         var names = [declaration.name]
         var scope = declaration.scope
@@ -144,7 +144,7 @@ private final class TranslationVisitor: SyntaxVisitor {
         guard let members = membersByNode[node.id] else { return .visitChildren }
         walk(node.attributes)
         walk(node.modifiers)
-        // `@NSManaged var a: Int, b: Int` becomes two declarations: a computed property is declared alone.
+        // `@NSManaged var a: Int, b: Int` becomes two declarations: a computed property needs a declaration of its own.
         let head = (node.attributes.compactMap(keptAttribute) + node.modifiers.compactMap(keptModifier) + ["var"]).joined(separator: " ")
         var declarations: [String] = []
         for member in members {

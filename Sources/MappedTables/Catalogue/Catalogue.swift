@@ -1,12 +1,12 @@
-/// What the catalogue of a database says about the tables and views of one schema.
+/// The catalogue of a database: the definitions of the tables and views of one schema.
 package struct Catalogue<Dialect: TableDialect>: Sendable {
     /// The schema.
     package let schema: String
     /// The tables and views, in the order of their names. Partitions are part of their table.
     package let relations: [CatalogueRelation<Dialect>]
-    /// What of the schema is not among them, each with its name and the reason.
+    /// The parts of the schema that are not among them, each with its name and the reason.
     package let unread: [String]
-    /// What of the schema is there in another form than one may expect.
+    /// The parts of the schema whose form may be unexpected.
     package let notes: [String]
 
     package init(schema: String, relations: [CatalogueRelation<Dialect>], unread: [String] = [], notes: [String] = []) {
@@ -38,11 +38,11 @@ package struct CatalogueRelation<Dialect: TableDialect>: Sendable {
     package var columns: [CatalogueColumn<Dialect>] = []
     /// A column that every row has without its being declared, such as SQLite's `rowid`. It is no attribute, and may be the key.
     package var rowNumber: CatalogueColumn<Dialect>?
-    /// The columns of the primary key; none where there is no such key.
+    /// The columns of the primary key; empty if there is no such key.
     package var primaryKey: [String] = []
     /// The columns of each further uniqueness rule that holds for all rows.
     package var uniques: [[String]] = []
-    /// Every rule that keeps rows apart, also those for some rows, and those about expressions.
+    /// Every rule that keeps rows distinct, including partial ones, and those about expressions.
     package private(set) var uniqueRules: [UniqueRule] = []
     package var references: [CatalogueReference] = []
 
@@ -53,12 +53,12 @@ package struct CatalogueRelation<Dialect: TableDialect>: Sendable {
         columns.first { $0.name == name } ?? rowNumber.flatMap { $0.name == name ? $0 : nil }
     }
 
-    /// Adds a rule that keeps rows apart.
+    /// Adds a rule that keeps rows distinct.
     ///
     /// - Parameters:
     ///   - names: The columns that must differ.
-    ///   - expressions: SQL that must differ, too; empty for none.
-    ///   - condition: SQL that says for which rows the rule is; nil for all.
+    ///   - expressions: The SQL expressions that must differ, too; empty for none.
+    ///   - condition: The SQL condition of the rows that the rule applies to; nil for all rows.
     package mutating func addUniqueRule(_ names: [String], expressions: String = "", condition: String? = nil) {
         func mentioned(_ sql: String) -> [String] {
             let words = SQLWords.of(sql)
@@ -78,11 +78,11 @@ package struct CatalogueRelation<Dialect: TableDialect>: Sendable {
 
 /// A column of a table or a view.
 package struct CatalogueColumn<Dialect: TableDialect>: Sendable {
-    /// Who gives a column the value of a new row.
+    /// The source of a column's value in a new row.
     package enum Source: Sendable {
         /// The program, or the column's default.
         case program(hasDefault: Bool)
-        /// A sequence: `GENERATED … AS IDENTITY`, or the number of a row. `isStrict` where a value of the program is taken only on demand.
+        /// A sequence: `GENERATED … AS IDENTITY`, or the number of a row. `isStrict` if a value of the program is accepted only on demand.
         case identity(isStrict: Bool)
         /// An expression: `GENERATED ALWAYS AS (…)`.
         case expression
@@ -115,11 +115,11 @@ package struct CatalogueReference: Sendable {
     package let targetSchema: String
     package let target: String
     package let targetColumns: [String]
-    /// What happens when the row is deleted.
+    /// The effect of deleting the row.
     package let onDelete: DeleteAction
 
     package enum DeleteAction: Sendable {
-        /// An error, where the row is still referred to.
+        /// An error, if the row is still referred to.
         case refuse
         /// The referring rows are deleted, too.
         case cascade

@@ -30,7 +30,7 @@ package enum JSONColumn {
     ///
     /// - Throws: Code 134030 for a value that JSON does not have.
     package static func text(_ value: Any, _ attribute: NSAttributeDescription) throws -> String {
-        // The serialization stops the program for what it does not know.
+        // The serialization stops the program if it gets an object that it does not support.
         guard JSONSerialization.isValidJSONObject([value]) else {
             throw CoreDataError.make(
                 NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be saved.",

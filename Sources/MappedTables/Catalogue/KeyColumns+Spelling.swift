@@ -3,13 +3,13 @@ internal import Foundation
 internal import SQLQueries
 
 extension KeyColumns {
-    /// Returns a key that somebody has written, in a URI for example, as rows have it: `["7","red"]`, `["7", "red"]` and `[7, "red"]` are one key.
+    /// Returns a written key, from a URI for example, in the form that rows have: `["7","red"]`, `["7", "red"]` and `[7, "red"]` are one key.
     ///
-    /// - Returns: The key; one that is none of the columns as it is.
+    /// - Returns: The key; a text that is not a key of the columns is returned unchanged.
     package func spelled(_ reference: NSManagedObjectID.Reference) -> NSManagedObjectID.Reference {
         switch (kind, reference) {
         case (.uuid, .string(let text)): return UUID(uuidString: text).map { .uuid($0) } ?? reference
-        // What reads like a number or a UUID is one in a URI, unless it is escaped.
+        // A text that reads like a number or a UUID becomes one in a URI, unless it is escaped.
         case (.text, .integer(let number)) where isPlain: return .string(String(number))
         case (.text, .uuid(let uuid)) where isPlain: return .string(uuid.uuidString)
         case (.text, .string(let text)) where !isPlain:

@@ -1,23 +1,23 @@
 package import SQLQueries
 
-/// Columns that name a row: those of its own key, or those with the key of another row.
+/// Columns that identify a row: those of its own key, or those with the key of another row.
 ///
-/// An integer, a UUID and a text are keys by themselves, as far as the database has these types. Every other key is the text of a JSON array;
-/// it is what the URI of an object contains, and the same in each run.
+/// An integer, a UUID or a text is a key in itself, if the database has these types. Every other key is the text of a JSON array; it is part of the
+/// object's URI, and the same in each run.
 package struct KeyColumns<Dialect: TableDialect>: Sendable {
     package let columns: [CatalogueColumn<Dialect>]
     package let kind: SQLKeyKind
     /// Whether a key is the column's own value.
     package let isPlain: Bool
-    /// The key that the columns refer to, where the database takes values for equal that are spelled in another way; nil elsewhere.
+    /// The key that the columns refer to, if the database treats different spellings as equal; otherwise nil.
     private let spelling: Spelling?
 
-    /// Another row's key, which is looked up: an object has one key, whatever those that refer to it have written.
+    /// The key of another row, which is looked up: an object has one key, even if the rows that refer to it spell it differently.
     private struct Spelling: Sendable {
         /// The table in SQL.
         let table: String
         let columns: [CatalogueColumn<Dialect>]
-        /// What selects the key from the table named `k`.
+        /// The SQL that selects the key from the table named `k`.
         let selected: String
         let written: @Sendable (String) -> [(column: String, value: String)]
     }
@@ -49,7 +49,7 @@ package struct KeyColumns<Dialect: TableDialect>: Sendable {
         (table.map { $0 + "." } ?? "") + TableNames.identifier(column.name).sql
     }
 
-    /// Returns what selects the key; it is NULL where a column is.
+    /// Returns the SQL that selects the key; it is NULL if a column is.
     package func selected(of table: String?) -> String {
         let own = Dialect.selected(self, of: table)
         guard let spelling else { return own }

@@ -1,13 +1,13 @@
 /// The names in SQL.
 package enum SQLWords {
-    /// What ends a quotation, by what begins it.
+    /// The closing quotation marks, by their opening ones.
     private static let ends: [Character: Character] = ["\"": "\"", "`": "`", "[": "]", "'": "'"]
 
     private static func isOfWord(_ character: Character) -> Bool {
         character.isLetter || character.isNumber || character == "_" || character == "$"
     }
 
-    /// Returns the words of an expression in lower case, with those in quotation marks. Among them are some that are no names.
+    /// Returns the words of an expression in lower case, including those in quotation marks. Some of them are not names.
     package static func of(_ sql: String) -> Set<String> {
         var words: Set<String> = []
         var word = ""
@@ -31,7 +31,7 @@ package enum SQLWords {
         return words
     }
 
-    /// Returns what follows a word that stands in no parentheses and no quotation marks; nil where there is none.
+    /// Returns the text after a word that is outside of parentheses and quotation marks; nil if there is no such word.
     package static func after(_ wanted: String, in sql: String) -> String? {
         var depth = 0
         var quotation: Character?

@@ -1,7 +1,7 @@
 package import ObjectGraph
 package import SQLQueries
 
-/// What databases have and spell in different ways about the tables of other programs.
+/// The types and the SQL in which databases differ, concerning the tables of other programs.
 package protocol TableDialect: Sendable {
     /// The type of a column, as the catalogue has it.
     associatedtype ColumnType: Sendable
@@ -12,19 +12,19 @@ package protocol TableDialect: Sendable {
 
     // MARK: Types
 
-    /// Returns the type as it was declared, for messages.
+    /// Returns the declared type, for messages.
     static func declared(_ type: ColumnType) -> String
-    /// Returns the form of a type, as the type itself suggests; nil where it suggests none.
+    /// Returns the form that a type itself suggests; nil if it suggests none.
     static func form(of type: ColumnType) -> Form?
-    /// Returns the form of a type for an attribute of a storage; nil where the attribute cannot hold the type.
+    /// Returns the form of a type for an attribute of a storage; nil if the attribute cannot hold the type.
     static func form(of type: ColumnType, for storage: SQLStorage) -> Form?
     /// Returns the number of bits of an integer; nil for another form.
     static func bits(of form: Form) -> Int?
-    /// Whether values are UUIDs, which a store can give to new rows.
+    /// Whether values are UUIDs, which a store can assign to new rows.
     static func isUUID(_ form: Form) -> Bool
-    /// Whether the database keeps the foreign keys that it has: SQLite checks them only where a program asks for it.
+    /// Whether the database enforces its foreign keys: SQLite checks them only on request.
     static var enforcesReferences: Bool { get }
-    /// What holds transformable values, in messages.
+    /// The columns that hold transformable values, in messages.
     static var transformables: String { get }
     /// Returns the attribute that a drafted model has for a type; nil for none.
     static func drafted(_ type: ColumnType) -> DraftedType?
@@ -35,15 +35,16 @@ package protocol TableDialect: Sendable {
     static func placeholder(_ number: Int) -> String
     /// Returns an integer as a column of a SELECT.
     static func literal(_ number: Int64) -> String
-    /// Returns what selects a column.
+    /// Returns the SQL that selects a column.
     ///
     /// - Parameter key: The names of the columns of the row's key, for errors.
     static func selected(_ column: String, _ form: Form, key: [String]) -> String
-    /// Returns what selects a column where infinite values are those that they are read as; nil for a form without such values.
+    /// Returns the SQL that selects a column in which infinite values are replaced by the values that they are read as; nil for a form without such
+    /// values.
     static func bounded(_ selected: String, _ form: Form) -> String?
     /// Returns the value of a column from a parameter.
     static func written(_ parameter: String, _ form: Form, _ type: ColumnType) -> String
-    /// Returns what selects the version of a row, which changes with each update.
+    /// Returns the SQL that selects the version of a row, which changes with each update.
     ///
     /// - Parameters:
     ///   - columns: The columns that the model knows.
@@ -54,9 +55,9 @@ package protocol TableDialect: Sendable {
 
     /// The type of a column with digests.
     static var digestType: ColumnType { get }
-    /// Returns what selects a digest of columns: a text, the same for the same values in each session of each program.
+    /// Returns the SQL that selects a digest of columns: a text that is the same for the same values in each session of each program.
     static func digest(of columns: [CatalogueColumn<Self>], in table: String) -> String
-    /// Returns whether the database can tell which rows have the same value in a column of a type.
+    /// Returns whether the database can compare values of a type for equality.
     static func isComparable(_ type: ColumnType) -> Bool
 
     // MARK: Keys
@@ -65,15 +66,15 @@ package protocol TableDialect: Sendable {
     static func hasSpellings(_ column: CatalogueColumn<Self>) -> Bool
     /// Returns the condition that a column has a value, by the rules of the column that it refers to, or its own.
     static func equal(_ name: String, _ column: CatalogueColumn<Self>, _ value: String, as target: CatalogueColumn<Self>) -> String
-    /// Returns a key that was looked up, compared as it is.
+    /// Returns a key that was looked up, in the form for exact comparisons.
     static func compared(_ key: String, _ kind: SQLKeyKind) -> String
-    /// Returns what a key of columns is, and whether it is the one column's own value.
+    /// Returns the kind of a key of columns, and whether it is the one column's own value.
     ///
     /// - Parameter target: The key that the columns refer to; nil for a row's own.
     static func kind(of columns: [CatalogueColumn<Self>], target: KeyColumns<Self>?) -> (kind: SQLKeyKind, isPlain: Bool)
-    /// Returns what selects a key; it is NULL where a column is.
+    /// Returns the SQL that selects a key; it is NULL if a column is.
     static func selected(_ key: KeyColumns<Self>, of table: String?) -> String
-    /// Returns the key of columns with the values of a JSON array; nil where they have no such values.
+    /// Returns the key of columns with the values of a JSON array; nil if they have no such values.
     static func key(of parts: [Any], _ columns: [CatalogueColumn<Self>]) -> String?
     /// Returns the value of each column, from a parameter with a key.
     static func written(_ key: KeyColumns<Self>, _ parameter: String) -> [(column: String, value: String)]
@@ -82,9 +83,9 @@ package protocol TableDialect: Sendable {
 /// The attribute that a drafted model has for a column.
 package struct DraftedType {
     package let type: NSAttributeDescription.AttributeType
-    /// What may be unexpected about it.
+    /// A remark on a form that may be unexpected; nil for others.
     package let note: String?
-    /// The only values that the column takes; none where it takes any.
+    /// The only values that the column accepts; empty if it accepts any.
     package let labels: [String]
 
     package init(_ type: NSAttributeDescription.AttributeType, note: String? = nil, labels: [String] = []) {

@@ -1,10 +1,10 @@
-/// A rule that keeps the rows of a table apart: a primary key, a uniqueness constraint, an index.
+/// A rule that keeps the rows of a table distinct: a primary key, a uniqueness constraint, or an index.
 package struct UniqueRule: Sendable {
     /// Its place among those of the table.
     package let number: Int
-    /// The columns that must differ in one of them, with those of which expressions are made.
+    /// The columns of which at least one must differ, including those that expressions use.
     package let columns: [String]
-    /// SQL that says for which rows the rule is; nil for all.
+    /// The SQL condition of the rows that the rule applies to; nil for all rows.
     package let condition: String?
     /// The columns that the condition is about.
     package let conditionColumns: [String]

@@ -2,7 +2,7 @@ internal import Foundation
 package import ObjectGraph
 internal import Predicates
 
-/// The entities that a catalogue suggests, and what they leave out.
+/// The entities that a catalogue suggests, and the parts that they leave out.
 package struct DraftedEntities<Dialect: TableDialect> {
     /// A table or view that becomes an entity.
     private struct Draft {
@@ -40,7 +40,7 @@ package struct DraftedEntities<Dialect: TableDialect> {
 
     // MARK: Tables
 
-    /// Whether a table has nothing but pairs of keys, and perhaps a number of its own.
+    /// Whether a table contains only pairs of keys, and perhaps a number of its own.
     private func isPairTable(_ relation: CatalogueRelation<Dialect>) -> Bool {
         guard relation.kind == .table, relation.references.count == 2, !isReferredTo(relation) else { return false }
         let columns = relation.references.flatMap(\.columns)
@@ -57,8 +57,8 @@ package struct DraftedEntities<Dialect: TableDialect> {
         catalogue.relations.contains { $0.references.contains { $0.targetSchema == catalogue.schema && $0.target == relation.name } }
     }
 
-    /// Returns the columns that name a row of each table: of several keys those that most foreign keys lead to, as a relationship can follow
-    /// only these; the primary key where they are as many.
+    /// Returns the columns that identify a row of each table. Of several keys, these are the columns that most foreign keys refer to, since a
+    /// relationship can only follow references to them; if there is a tie, those of the primary key.
     private static func keys(of catalogue: Catalogue<Dialect>) -> [String: KeyColumns<Dialect>] {
         let references = catalogue.relations.flatMap(\.references).filter { $0.targetSchema == catalogue.schema }
         let counts = Dictionary(grouping: references, by: \.target).mapValues { references in
@@ -139,7 +139,7 @@ package struct DraftedEntities<Dialect: TableDialect> {
         return true
     }
 
-    /// Returns the columns of a foreign key, and the key of rows that they lead to; nil where they lead to other columns.
+    /// Returns the columns of a foreign key, and the key of rows that they refer to; nil if they refer to other columns.
     private func ends(
         of reference: CatalogueReference, in relation: CatalogueRelation<Dialect>
     ) -> (own: KeyColumns<Dialect>, key: KeyColumns<Dialect>)? {
@@ -167,12 +167,12 @@ package struct DraftedEntities<Dialect: TableDialect> {
         let isOne = owner.relation.isUnique(columns)
         var inverseWords = DraftedNames.words(table)
         inverseWords = isOne ? DraftedNames.singular(inverseWords) : DraftedNames.plural(inverseWords)
-        // Several references from one table to another are told apart by their own names.
+        // Several references from one table to another are distinguished by their own names.
         if all.filter({ $0 == (table, reference.target) }).count > 1 { inverseWords += ["by"] + words }
         let isReadOnly = owner.entity.userInfo?[MappingKey.readOnly] != nil
         let rule: NSDeleteRule =
             switch reference.onDelete {
-            // What happens to rows that objects cannot change is the database's matter.
+            // The database handles rows that objects cannot change.
             case .cascade where isReadOnly, .clear where isReadOnly: .noActionDeleteRule
             case .cascade: .cascadeDeleteRule
             case .clear: .nullifyDeleteRule
@@ -220,7 +220,7 @@ package struct DraftedEntities<Dialect: TableDialect> {
                 continue
             }
             let attribute = NSAttributeDescription(name: name, type: drafted.type)
-            // The store gives new rows the UUIDs of their keys where the database does not.
+            // The store assigns the UUIDs of new rows' keys if the database does not.
             let isGiven = column.hasDefault || draft.key == [column.name] && (Dialect.form(of: column.type).map(Dialect.isUUID) ?? false)
             attribute.isOptional = !column.isRequired || isGiven
             attribute.userInfo = [MappingKey.column: column.name]
@@ -238,11 +238,11 @@ package struct DraftedEntities<Dialect: TableDialect> {
 
     private mutating func addUniqueness(_ table: String) {
         guard let draft = drafts[table] else { return }
-        // A key that the database gives is nobody's to choose.
+        // A program cannot choose a key that the database assigns.
         let isGiven = keys[table] == nil || draft.key.contains { draft.relation.column($0)?.hasDefault ?? false }
         let ownKey = isGiven ? [] : [draft.key]
         var constraints: [[Any]] = []
-        // The number of a row is nobody's to choose either.
+        // A program cannot choose the number of a row, either.
         let primary = draft.relation.rowNumber.map { [$0.name] } == draft.relation.primaryKey ? [] : [draft.relation.primaryKey]
         let others = (primary + draft.relation.uniques).filter { Set($0) != Set(draft.key) }
         for columns in others + ownKey where !columns.isEmpty {

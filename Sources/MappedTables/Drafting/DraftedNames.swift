@@ -26,7 +26,7 @@ struct DraftedNames {
     private static func joined(_ words: [String], isUpper: Bool, instead: String) -> String {
         let name = words.enumerated().map { index, word in
             let isSmall = index == 0 && !isUpper
-            // A word that is spelled in capitals stays so, apart from one at the beginning.
+            // A word in capitals keeps them, unless it is the first one.
             return (isSmall ? word.prefix(1).lowercased() : word.prefix(1).uppercased()) + word.dropFirst()
         }.joined()
         guard let first = name.first, first.isLetter || first == "_" else { return instead + name }
@@ -40,7 +40,7 @@ struct DraftedNames {
         }
     }
 
-    /// Returns the words of a column that refers to a row, without the last one where it says only that.
+    /// Returns the words of a column that refers to a row, without a last word that says only that.
     static func reference(_ column: String) -> [String] {
         var words = words(column)
         if words.count > 1, let last = words.last?.lowercased(), ["id", "uuid", "key", "code", "fk"].contains(last) { words.removeLast() }
@@ -48,7 +48,7 @@ struct DraftedNames {
         return words
     }
 
-    /// Returns the words for several of what words say.
+    /// Returns the plural of words.
     static func plural(_ words: [String]) -> [String] {
         guard let last = words.last else { return words }
         let plural: String =
@@ -62,7 +62,7 @@ struct DraftedNames {
         return words.dropLast() + [plural]
     }
 
-    /// Returns the words for one of what words say.
+    /// Returns the singular of words.
     static func singular(_ words: [String]) -> [String] {
         guard let last = words.last else { return words }
         let singular: String =

@@ -1,7 +1,7 @@
 @_spi(Stores) package import ObjectGraph
 package import SQLQueries
 
-/// The keys of the user info that say which tables and columns of an existing schema a model is about.
+/// The keys of the user info with which a model names tables and columns of an existing schema.
 package enum MappingKey {
     /// Of an entity: the table or view; by default the entity's name in lower case and underscores.
     package static let table = "tableName"
@@ -17,9 +17,9 @@ package enum MappingKey {
     package static let joinOwner = "joinOwner"
     /// Its columns with the key of the related object.
     package static let joinMember = "joinMember"
-    /// Of an entity: `YES` where it is not to be saved.
+    /// Of an entity: `YES` if it must not be saved.
     package static let readOnly = "isReadOnly"
-    /// As the columns that name a row: all of them, where there is no key.
+    /// As the columns that identify a row: all of them, if there is no key.
     package static let allColumns = "*"
 
     /// Returns the names in a list.
@@ -43,10 +43,10 @@ package struct MappedTable<Dialect: TableDialect>: Sendable {
     }
 
     package let relation: CatalogueRelation<Dialect>
-    /// The name in SQL, with its schema; or what selects its rows with their key, where the table has none.
+    /// The name in SQL, with its schema; or, for a table without a key, the SQL that selects its rows with their digest as the key.
     package let sql: String
     package let key: KeyColumns<Dialect>
-    /// Why the rows cannot be saved; nil where they can.
+    /// The reason why the rows cannot be saved; nil if they can.
     package let readOnlyReason: String?
     /// Whether the key is made of the values of all columns.
     package let isNamedByValues: Bool
@@ -72,7 +72,7 @@ package struct MappedTable<Dialect: TableDialect>: Sendable {
         return (relation.columns + [relation.rowNumber].compactMap { $0 }).filter { names.contains($0.name) }
     }
 
-    /// What selects the version of a row, which changes with each update. A row whose key is made of its values has one.
+    /// The SQL that selects the version of a row, which changes with each update. A row whose key consists of its values has a constant one.
     package var version: String {
         isNamedByValues ? Dialect.literal(1) : Dialect.version(of: relation, knownColumns, as: Self.alias)
     }
@@ -83,12 +83,12 @@ package struct MappedTable<Dialect: TableDialect>: Sendable {
 package struct MappedJoin<Dialect: TableDialect>: Sendable {
     /// The name in SQL, with its schema.
     package let sql: String
-    /// The columns with the keys of the objects at the end where ``SQLJoin/own`` is ``firstColumn``.
+    /// The columns with the keys of the objects at the end whose ``SQLJoin/own`` is ``firstColumn``.
     package let first: KeyColumns<Dialect>
     package let second: KeyColumns<Dialect>
-    /// Whether a rule keeps pairs apart, and nothing else of them.
+    /// Whether the only rule is one that keeps pairs distinct.
     package let isUnique: Bool
-    /// Why pairs cannot be saved; nil where they can.
+    /// The reason why pairs cannot be saved; nil if they can.
     package let readOnlyReason: String?
 
     package static var firstColumn: SQLIdentifier { TableNames.identifier("first") }

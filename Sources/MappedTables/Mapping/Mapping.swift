@@ -5,19 +5,19 @@ package import SQLQueries
 
 /// The entities of a model over the tables and views of a schema that another program has made.
 ///
-/// Statements name each of them as a table of its own, with the columns `id`, `entity` and `version` and one for each property, which
-/// ``statement(_:)`` puts before them. Databases resolve that when it plans a statement: conditions reach the indexes of the columns.
+/// Statements refer to each of them as a table of its own, with the columns `id`, `entity` and `version` and one for each property; ``statement(_:)``
+/// prepends the definitions. Databases resolve these when they plan a statement: conditions reach the indexes of the columns.
 // Immutable apart from `known`, which has a lock.
 package final class Mapping<Dialect: TableDialect>: Sendable {
     package let schema: SQLSchema
     private let tables: [ObjectIdentifier: MappedTable<Dialect>]
     /// The tables of pairs, by the name that statements have for them.
     private let joins: [SQLIdentifier: MappedJoin<Dialect>]
-    /// What statements name, and its definition.
+    /// The names that statements use, each with its definition.
     private let definitions: [(name: String, sql: String)]
-    /// The same, where infinite values are those that they are read as, by the names that have such.
+    /// The definitions in which infinite values are replaced by the values that they are read as, by the names that have such values.
     private let bounded: [String: String]
-    /// What is not a reason to refuse the model, and may surprise later.
+    /// Remarks that are no reason to refuse the model, but may surprise later.
     package let notices: [String]
     private let known = LockedBox<[String: String]>([:])
 
@@ -40,7 +40,7 @@ package final class Mapping<Dialect: TableDialect>: Sendable {
 
     /// Returns a statement with the definitions of the tables that it names.
     ///
-    /// - Parameter isBounded: Whether infinite values are compared as those that they are read as. Indexes do not serve that.
+    /// - Parameter isBounded: Whether infinite values are compared as the values that they are read as. Indexes do not serve such comparisons.
     package func statement(_ sql: String, isBounded: Bool = false) -> String {
         if !isBounded, let found = known.withLock({ $0[sql] }) { return found }
         let named = definitions.filter { sql.contains($0.name) }.map { name, definition in
@@ -60,7 +60,7 @@ package final class Mapping<Dialect: TableDialect>: Sendable {
         "SELECT \(plan) FROM (\(definition(of: entity)) WHERE \(condition)) AS t"
     }
 
-    /// What selects the rows of an entity.
+    /// The SQL that selects the rows of an entity.
     private func definition(of entity: SQLEntity) -> String {
         definitions.first { $0.name == entity.table.sql }.known("each entity of the schema has a definition").sql
     }

@@ -1,7 +1,7 @@
 @_spi(Stores) package import ObjectGraph
 package import SQLQueries
 
-/// Maps the entities of a model to the tables and views of a catalogue, and finds what does not fit.
+/// Maps the entities of a model to the tables and views of a catalogue, and finds mismatches.
 package struct MappingBuilder<Dialect: TableDialect> {
     private let model: NSManagedObjectModel
     private let entities: [NSEntityDescription]
@@ -24,7 +24,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
         for entity in self.entities { mapJoins(entity) }
     }
 
-    // MARK: What does not fit
+    // MARK: Mismatches
 
     private mutating func note(
         _ entity: NSEntityDescription, _ property: NSPropertyDescription? = nil, column: String? = nil, expected: String, found: String
@@ -48,7 +48,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
                 entity, expected: "an entity by itself: existing tables have no inheritance", found: "one that inherits or is inherited")
         }
         for name in [entity.name ?? ""] + entity.frozenParts.properties.map(\.name) where name.utf8.contains(0) {
-            // Statements name what they are about as the model does, and end at that character.
+            // Statements contain the names of the model, and end at that character.
             return note(entity, expected: "a name without U+0000", found: name.debugDescription)
         }
         let name = entity.userInfo?[MappingKey.table] as? String ?? TableNames.words(entity.name ?? "")
@@ -263,7 +263,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
         return key
     }
 
-    /// Returns what a column must hold, in messages.
+    /// Returns the values that a column must hold, in messages.
     private func words(for storage: SQLStorage) -> String {
         switch storage {
         case .integer: "an integer"
@@ -354,7 +354,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
                     orderColumn: nil)))
     }
 
-    /// Returns what selects the key of the row that refers to a row.
+    /// Returns the SQL that selects the key of the row that refers to a row.
     private func inverse(_ property: NSPropertyDescription, _ table: MappedTable<Dialect>) -> String? {
         guard let relationship = property as? NSRelationshipDescription, let other = relationship.storedInverse,
             let owner = self.table(relationship.destinationEntity), case .toOne(let key)? = owner.values[other.slotIndex]

@@ -1,17 +1,17 @@
-/// Names the rows of a table or a view that has no key: by a digest of all columns, and their number among equal rows.
+/// Identifies the rows of a table or a view without a key: by a digest of all columns, and a number among equal rows.
 ///
-/// The name is the same in each run and program, and another one as soon as a value changes: the place of a row in the file of the database, which
-/// changes with each update and with maintenance, is no name. Which of several equal rows is which nobody can tell.
+/// The identity is the same in each run and program, and changes as soon as a value does. The place of a row in the database file changes with each
+/// update and with maintenance, so it is not an identity. Equal rows cannot be told apart.
 enum RowDigest<Dialect: TableDialect> {
     /// The column that is added to those of the table.
     static var column: CatalogueColumn<Dialect> {
         CatalogueColumn(name: MappingKey.allColumns, type: Dialect.digestType, isRequired: true, source: .expression)
     }
 
-    /// Returns what selects the rows of a table or view, with that column.
+    /// Returns the SQL that selects the rows of a table or view, with that column.
     ///
-    /// Rows are told apart within those with the same digest and the same values, although the digest would do: a condition about one of these values
-    /// is then applied before the rows are numbered, by an index where there is one.
+    /// Rows are numbered within those with the same digest and the same values, although the digest would suffice: a condition about one of these
+    /// values is then applied before the rows are numbered, with an index if there is one.
     ///
     /// - Parameter sql: The name in SQL.
     static func rows(of relation: CatalogueRelation<Dialect>, _ sql: String) -> String {

@@ -4,15 +4,15 @@ internal import Predicates
 internal import SQLQueries
 
 extension MappedSaveOrder {
-    /// The values of a rule, so that rows that are equal to the database are equal here. Rows that only look so are written one after another, which harms
-    /// nothing.
+    /// The values of a rule, such that rows that are equal to the database are equal here. Rows that only seem equal are written one after another,
+    /// which does no harm.
     private struct Claim: Hashable {
         let entity: Int64
         let rule: Int
         let values: [PropertyValue]
     }
 
-    /// Puts those that give up unique values before those that get them.
+    /// Orders changes that give up unique values before those that take them.
     mutating func addUniqueness(_ membership: Membership) {
         var givers: [Claim: [Int]] = [:]
         var takers: [(claim: Claim, rule: UniqueRule, index: Int)] = []
@@ -60,18 +60,18 @@ extension MappedSaveOrder {
         return values
     }
 
-    /// The columns by which a row may give up its place in a rule, best first. A row that is updated gets their values back when it is.
+    /// The columns by which a row may give up its place in a rule, best first. An updated row gets their values back when it is written.
     func parkedColumns(_ node: Node, _ rule: UniqueRule) -> [CatalogueColumn<Dialect>] {
         func columns(_ names: [String]) -> [CatalogueColumn<Dialect>] {
             names.compactMap { name in
                 guard let column = node.table.relation.column(name) else { return nil }
                 if case .expression = column.source { return nil }
-                // What refers to the row would refer to the one that gets its key.
+                // References to the row would lead to the row that takes its key.
                 if node.table.key.columns.contains(where: { $0.name == name }) { return nil }
                 return node.kind == .delete || node.table.slots(of: [name]).contains(where: node.writes) ? column : nil
             }
         }
-        // What is NULL fulfils no condition, and another value may.
+        // NULL fulfils no condition, while another value may.
         return [rule.columns, rule.conditionColumns].map(columns).flatMap { columns in
             columns.filter { !$0.isRequired } + columns.filter(\.isRequired)
         }

@@ -4,18 +4,20 @@ package import SQLQueries
 
 /// The order in which the rows of a save are written to tables whose rows refer to each other.
 ///
-/// Rows are inserted after those that they refer to, and deleted before them; what refers to a row that is deleted is changed before. Where a save needs it,
-/// unique values are given up before others take them. What goes round in a circle is cut: a reference is NULL meanwhile, or a unique value another one.
+/// Rows are inserted after the rows that they refer to, and deleted before them; references to a deleted row are changed before its deletion. If a
+/// save needs it, unique values are given up before other rows take them. A cycle is broken: a reference is temporarily NULL, or a unique value is
+/// temporarily another one.
 package struct MappedSaveOrder<Dialect: TableDialect> {
-    /// A change, and properties of it: those that are written later for a new row, those that are written for another; nil for all that were changed.
+    /// A change with some of its properties: those that are written later for a new row, those that are written for another row; nil for all changed
+    /// ones.
     package typealias Part = (change: StoreChange, slots: Set<Int>?)
 
-    /// What is written at once.
+    /// The changes that are written together.
     package enum Step {
         case update([Part])
         /// Deleted objects of one entity.
         case delete(SQLEntity, [StoreChange])
-        /// New objects, none of which refers to another one.
+        /// New objects, which do not refer to each other.
         case insert([Part])
         /// A reference of a row that will be deleted becomes NULL.
         case clear(StoreChange, slot: Int)
@@ -23,7 +25,7 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
         case park(StoreChange, columns: [CatalogueColumn<Dialect>])
     }
 
-    /// What is to be written, in order.
+    /// The steps to write, in order.
     package private(set) var steps: [Step] = []
 
     /// Whether a row that is there has a place in an index for some rows only; nil for an order that does not look at unique values.
@@ -32,10 +34,10 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
     let mapping: Mapping<Dialect>
     /// Returns the mapping of an entity.
     private let sqlEntity: (NSEntityDescription) throws -> SQLEntity
-    /// Rows in the database of changes that have no values of theirs.
+    /// The rows in the database of changes that do not contain their values.
     private let current: [NSManagedObjectID: Row]
 
-    /// What is done with one row.
+    /// One operation on one row.
     struct Node {
         enum Kind { case update, delete, insert }
         let kind: Kind
@@ -45,7 +47,7 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
         /// The properties that are written; for a new row, those that are written later.
         var slots: Set<Int>?
     }
-    /// Why something is done before something else.
+    /// The reason why one operation comes before another.
     enum Reason {
         /// The second row refers to the first one, which is new, by some property.
         case isNeeded(slot: Int)
@@ -58,10 +60,10 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
     private(set) var graph = SaveGraph<Reason>(count: 0)
 
     /// - Parameters:
-    ///   - sqlEntity: Returns the mapping of an entity; throws for one that the store does not hold.
+    ///   - sqlEntity: Returns the mapping of an entity; throws for an entity that the store does not hold.
     ///   - current: The rows in the database of deleted objects that were never read.
     ///   - membership: See ``Membership``.
-    /// - Throws: Code 134030 where no new object can be inserted first; the errors of `sqlEntity`.
+    /// - Throws: Code 134030 if no new object can be inserted first; the errors of `sqlEntity`.
     package init(
         _ changes: StoreChangeSet, _ mapping: Mapping<Dialect>, _ sqlEntity: @escaping (NSEntityDescription) throws -> SQLEntity,
         current: [NSManagedObjectID: Row] = [:], membership: Membership? = nil
@@ -74,9 +76,9 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
         try order()
     }
 
-    /// Checks that nothing is to be written to rows that are read only.
+    /// Checks that the save writes no read-only rows.
     ///
-    /// - Throws: Code 134030 for an object whose row is.
+    /// - Throws: Code 134030 for an object with a read-only row.
     package static func checkWritable(
         _ changes: StoreChangeSet, _ mapping: Mapping<Dialect>, _ sqlEntity: (NSEntityDescription) throws -> SQLEntity
     ) throws {
@@ -92,7 +94,7 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
         }
     }
 
-    // MARK: What is done
+    // MARK: Operations
 
     private mutating func addNodes(_ changes: StoreChangeSet, splits: Bool) throws {
         let waiting = splits ? Set(changes.inserted.map(\.objectID)) : []
@@ -122,7 +124,7 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
         for change in changes.deleted { nodes.append(try node(.delete, change)) }
         for change in changes.inserted {
             var new = try node(.insert, change, [])
-            // What refers to itself has no key yet.
+            // An object that refers to itself has no key yet.
             for (slot, value) in new.table.values {
                 guard case .toOne = value, change.objectID.isTemporaryID, change.row?.reference(slot) == change.objectID else { continue }
                 guard mayBeNull(slot, new) else { throw circular([change]) }
@@ -194,7 +196,7 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
         }
     }
 
-    /// What waits for nothing. Values are given up first, and new rows need keys that are free.
+    /// The operations that wait for no other one. Values are given up first, and new rows need keys that are free.
     private struct Free {
         private var updates: [Int] = []
         private var deletions: [Int] = []
@@ -219,13 +221,13 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
         }
     }
 
-    /// Cuts a circle, and returns what waits for nothing then.
+    /// Breaks a cycle, and returns the operations that then wait for no other one.
     ///
-    /// - Throws: Code 134030 where all are new objects, and no reference may be NULL.
+    /// - Throws: Code 134030 if all are new objects, and no reference may be NULL.
     private mutating func cut(_ postponed: inout [Int: Set<Int>]) throws -> [Int] {
         let circle = graph.circle()
         let edges = circle.map { (number: $0, edge: graph.edges[$0]) }
-        // A new row may refer to nothing until the others are there.
+        // A new row may refer to nothing until the others exist.
         for (number, edge) in edges {
             guard case .isNeeded(let slot) = edge.reason, nodes[edge.second].kind == .insert, mayBeNull(slot, nodes[edge.second]) else {
                 continue
@@ -256,7 +258,7 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
                 return graph.remove(number)
             }
         }
-        // Rows that are deleted together: where the database looks at references after each statement, those of one table go by one.
+        // Rows that are deleted together: if the database checks references after each statement, those of one table are deleted by one.
         let deletions = edges.filter { nodes[$0.edge.first].kind == .delete && nodes[$0.edge.second].kind == .delete }
         if deletions.isEmpty { throw circular(Set(edges.flatMap { [$0.edge.first, $0.edge.second] }).map { nodes[$0].change }) }
         return deletions.compactMap { graph.remove($0.number) }

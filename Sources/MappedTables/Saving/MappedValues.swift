@@ -16,7 +16,7 @@ package struct MappedValues<Dialect: TableDialect> {
         return Dialect.placeholder(parameters.count)
     }
 
-    /// Sets a column, also where it was set before.
+    /// Sets a column, even if it was set before.
     package mutating func set(_ column: String, _ value: String) {
         if let index = assignments.firstIndex(where: { $0.column == column }) {
             assignments[index].value = value
@@ -28,7 +28,7 @@ package struct MappedValues<Dialect: TableDialect> {
     package func contains(_ column: String) -> Bool { assignments.contains { $0.column == column } }
 }
 
-/// Makes the values of columns of those of rows, for one save.
+/// Converts values of rows to values of columns, for one save.
 package protocol MappedValueWriting {
     associatedtype Dialect: TableDialect
 
@@ -38,7 +38,7 @@ package protocol MappedValueWriting {
     func value(
         of row: Row, _ slot: RowLayout.Slot, _ storage: SQLStorage, _ attribute: NSAttributeDescription, _ form: Dialect.Form
     ) throws -> Dialect.Parameter
-    /// Returns the key of an object of the store, also of one that was just inserted.
+    /// Returns the key of an object of the store, including a newly inserted one.
     ///
     /// - Throws: Code 1600 for another object.
     func key(of id: NSManagedObjectID, _ kind: SQLKeyKind, for property: NSPropertyDescription) throws -> Dialect.Parameter
@@ -66,7 +66,7 @@ extension MappedValueWriting {
             try add(value, slot, row, base: nil, entity, table, to: &values)
         }
         if !change.objectID.isTemporaryID {
-            // The object comes back under the key that it had.
+            // The object returns under its former key.
             let parameter = values.bind(try key(of: change, table))
             for (column, value) in table.key.written(parameter) { values.set(column, value) }
         }
@@ -98,7 +98,7 @@ extension MappedValueWriting {
         case .inverse: return
         case .attribute(let column, let form):
             guard let attribute = property as? NSAttributeDescription, case .attribute(let stored) = entity.properties[slot] else { return }
-            // What is missing of a key is looked after when all values are known.
+            // Missing values of a key are checked when all values are known.
             let isOfKey = table.key.columns.contains { $0.name == column.name }
             if base == nil, row.isNil(at: place), column.hasDefault || isOfKey { return }
             let new = try self.value(of: row, place, stored.storage, attribute, form)

@@ -1,4 +1,4 @@
-/// Things of a save that are done one after another, some of them only after others.
+/// Operations of a save that are done in sequence; some have to follow others.
 struct SaveGraph<Reason> {
     struct Edge {
         let first: Int
@@ -9,10 +9,10 @@ struct SaveGraph<Reason> {
     private(set) var edges: [Edge] = []
     private var edgesFrom: [[Int]]
     private var edgesTo: [[Int]]
-    /// The number of those that each waits for; -1 once it is done.
+    /// The number of operations that each one waits for; -1 once it is done.
     private var waits: [Int]
     private(set) var leftCount: Int
-    /// Nothing before it waits: edges are added before the first is removed.
+    /// No operation before it waits: edges are added before the first is removed.
     private var firstWaiting = 0
 
     init(count: Int) {
@@ -32,14 +32,14 @@ struct SaveGraph<Reason> {
         waits[second] += 1
     }
 
-    /// Takes note that something is done, and returns what waits for nothing more.
+    /// Records that an operation is done, and returns the operations that no longer wait.
     mutating func finish(_ thing: Int) -> [Int] {
         waits[thing] = -1
         leftCount -= 1
         return edgesFrom[thing].compactMap { remove($0) }
     }
 
-    /// Removes an edge, and returns its end where that waits for nothing more.
+    /// Removes an edge, and returns its end if that no longer waits.
     mutating func remove(_ edge: Int) -> Int? {
         guard edges[edge].isThere else { return nil }
         edges[edge].isThere = false
@@ -48,11 +48,11 @@ struct SaveGraph<Reason> {
         return waits[second] == 0 ? second : nil
     }
 
-    /// The edges from something to what is left.
+    /// The edges from an operation to the remaining ones.
     func edgesThere(from thing: Int) -> [Int] { edgesFrom[thing].filter { edges[$0].isThere } }
     func edgesThere(to thing: Int) -> [Int] { edgesTo[thing].filter { edges[$0].isThere } }
 
-    /// Returns edges that lead in a circle, where each thing that is left waits for another one; none where nothing is left.
+    /// Returns edges that form a cycle, if each remaining operation waits for another one; empty if none remains.
     mutating func circle() -> [Int] {
         while firstWaiting < waits.count, waits[firstWaiting] <= 0 { firstWaiting += 1 }
         guard firstWaiting < waits.count else { return [] }

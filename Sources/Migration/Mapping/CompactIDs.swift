@@ -1,11 +1,11 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The IDs of objects of one store, in order: as numbers where the store numbers the objects of one entity, so that a million takes eight megabytes.
+/// The IDs of objects of one store, in order: as numbers if the store numbers the objects of one entity, so that a million takes eight megabytes.
 struct CompactIDs {
     private(set) var entity: NSEntityDescription?
     private(set) var numbers: [Int64] = []
-    /// All IDs, where they are not numbers of one entity.
+    /// All IDs, if they are not numbers of one entity.
     private(set) var ids: [NSManagedObjectID]?
     /// Whether the numbers ascend.
     private(set) var isAscending = true

@@ -4,8 +4,8 @@ internal import Predicates
 
 /// Evaluates value expressions and source expressions with the variables of a migration.
 ///
-/// Off Apple's platforms there are no selectors: the methods of the manager, `valueForKey:` and `valueForKeyPath:` are known here, the policy answers the others
-/// (``NSEntityMigrationPolicy/function(named:arguments:)``), and what is left is evaluated as in predicates.
+/// Off Apple's platforms there are no selectors: the methods of the manager, `valueForKey:` and `valueForKeyPath:` are implemented here. The policy
+/// answers the other functions (``NSEntityMigrationPolicy/function(named:arguments:)``), and the rest is evaluated as in predicates.
 struct ExpressionScope {
     let manager: NSMigrationManager
     var policy: NSEntityMigrationPolicy?
@@ -140,7 +140,7 @@ struct ExpressionScope {
             "“\(name)” was given \(value.map { "\(type(of: $0))" } ?? "nil") for objects.", next: "Give it objects, such as $source.name.")
     }
 
-    /// Returns the managed objects in a value; nil where it contains anything else.
+    /// Returns the managed objects in a value; nil if it contains anything else.
     static func objects(in value: Any?) -> [NSManagedObject]? {
         switch AttributeCheck.unwrapped(value) {
         case nil: return []
@@ -183,7 +183,7 @@ struct ExpressionScope {
 extension ExpressionScope {
     /// Returns the value at a path from any value.
     ///
-    /// Beside the operators of managed objects it knows those over collections of collections, which Xcode writes.
+    /// In addition to the operators of managed objects, it supports those over collections of collections, which Xcode writes.
     private func value(of subject: Any?, at path: ArraySlice<String>) throws -> Any? {
         guard let key = path.first, let subject = AttributeCheck.unwrapped(subject) else { return AttributeCheck.unwrapped(subject) }
         let rest = path.dropFirst()

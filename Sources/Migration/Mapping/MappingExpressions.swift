@@ -62,7 +62,7 @@ enum MappingExpressions {
         return nil
     }
 
-    /// Returns the mappings and the path of an expression for the objects that others have become; nil for any other expression.
+    /// Returns the mappings and the path of an expression for the counterparts of other objects; nil for any other expression.
     static func destinationInstances(in tree: ExpressionTree) -> (mappings: [String], path: [String])? {
         guard case .method(.variable(MappingVariable.manager), MappingSelector.destinationInstances, let arguments) = tree,
             arguments.count == 2, let path = path(of: arguments[1])

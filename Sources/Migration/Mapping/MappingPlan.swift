@@ -2,7 +2,8 @@ internal import Foundation
 internal import ObjectGraph
 internal import Predicates
 
-/// An entity mapping worked out for the entities of both models: what tools write is recognized, so that it needs no evaluation for each object.
+/// An entity mapping resolved for the entities of both models. It recognizes the expressions that tools write, which then need no evaluation for each
+/// object.
 final class MappingPlan {
     enum Value {
         /// The value of a source attribute of the same type.
@@ -18,7 +19,7 @@ final class MappingPlan {
         let isPath: Bool
     }
     enum Related {
-        /// What the objects of a source relationship have become by an entity mapping.
+        /// The counterparts of a source relationship's objects, made by an entity mapping.
         case migrated(tables: [Int], relationship: String)
         case computed(ExpressionTree)
     }
@@ -32,7 +33,7 @@ final class MappingPlan {
     enum Treatment {
         /// In the second pass.
         case later
-        /// When the object is made: what it leads to is there already.
+        /// When the object is made: its destinations exist already.
         case atOnce
         /// By its inverse.
         case implied
@@ -83,7 +84,7 @@ final class MappingPlan {
         }
     }
 
-    /// Finds out which relationships can be set when the objects are made.
+    /// Determines which relationships can be set when the objects are made.
     func setAtOnce() {
         guard keepsRelationships else { return }
         for place in relationships.indices {
@@ -94,7 +95,7 @@ final class MappingPlan {
         }
     }
 
-    /// Finds out which relationships their inverses set: one end is enough, unless it has an order that the other does not know.
+    /// Determines which relationships their inverses set: one end is enough, unless it has an order that the other does not know.
     func leaveToInverses(_ plans: [MappingPlan]) {
         guard keepsRelationships else { return }
         for place in relationships.indices {

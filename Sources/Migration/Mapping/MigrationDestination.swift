@@ -5,13 +5,13 @@ internal import Platform
 
 /// The place of the migrated store: its files are written in a folder beside it, and moved into place when they are complete.
 struct MigrationDestination {
-    /// How the store gets to its place.
+    /// The way in which the store gets to its place.
     private enum Kind {
         /// Files that the store class copies.
         case files(any FileStore.Type)
         /// The file or folder of an atomic store.
         case atomic
-        /// Any other store is filled where it is.
+        /// Any other store is filled in place.
         case direct
     }
     let url: URL
@@ -25,7 +25,7 @@ struct MigrationDestination {
         self.type = type
         var options = options
         options?[NSReadOnlyPersistentStoreOption] = nil
-        // Making a store anew is no change that others are to be told.
+        // Recreating a store is not a change that others need to know about.
         options?[NSPersistentHistoryTrackingKey] = nil
         self.options = Self.withoutMigration(options)
         guard let storeClass = NSPersistentStoreCoordinator.registeredStoreTypes[type] else {
@@ -70,7 +70,7 @@ struct MigrationDestination {
     var unfinished: URL { if case .direct = kind { url } else { folder.appendingPathComponent(url.lastPathComponent) } }
     var journal: URL { folder.appendingPathComponent("journal") }
 
-    /// Whether there is something at the place of the store already.
+    /// Whether the place of the store is occupied.
     var isTaken: Bool {
         guard case .direct = kind else {
             guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) else { return false }
@@ -108,7 +108,7 @@ struct MigrationDestination {
         do { try removeUnfinished() } catch { Log.store.notice("The folder \(folder.path) stays: \(error.localizedDescription)") }
     }
 
-    /// Syncs a file, or a folder and what is in it.
+    /// Syncs a file, or a folder and its contents.
     private func synchronize(_ url: URL) throws {
         if url == unfinished, let files = FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil) {
             for case let file as URL in files { try FileCalls.synchronize(file) }

@@ -1,18 +1,18 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The context of the new store, in which policies find what they have made.
+/// The context of the new store, in which policies find the objects that they have made.
 ///
-/// What a batch has made is saved and becomes faults. Policies were written for managers that save once, at the end: they look among the registered or the
-/// inserted objects for what they have made, and make what they do not find. While a policy is at work, this context therefore has the objects that mappings
-/// with policies of the program have made, with their values, however many batches ago.
+/// The objects of a batch are saved and become faults. Policies were written for managers that save once, at the end: they look for their objects
+/// among the registered or the inserted ones, and make those that they do not find. While a policy runs, this context therefore keeps the objects of
+/// mappings with the program's policies, with their values, even those of much earlier batches.
 // Confined to the thread that migrates, as the context itself.
 final class MigrationDestinationContext: NSManagedObjectContext, @unchecked Sendable {
-    /// What policies have made; nil while none is at work.
+    /// The objects that policies have made; nil while no policy runs.
     var made: PolicyObjects?
 
     override var registeredObjects: Set<NSManagedObject> {
-        // Those that were loaded for this are registered with it.
+        // The objects that were loaded for this are registered with the context.
         _ = made?.objects(in: self)
         return super.registeredObjects
     }

@@ -2,13 +2,14 @@ internal import Foundation
 internal import Platform
 internal import PropertyLists
 
-/// The log of a migration in a file beside the unfinished destination: which objects became which, and how far the migration is.
+/// The log of a migration in a file beside the unfinished destination: the pairs of source and destination objects, and the progress of the
+/// migration.
 ///
-/// Each save of the destination has a record, written before it; the metadata of the destination, which the save writes in the same transaction, have the
-/// number of the record. After a crash the records up to that number hold, whatever else has reached the disk; without one of them the migration starts
-/// again. So the file need not be synced with each save.
+/// Each save of the destination has a record, which is written before it. The metadata of the destination, which the save writes in the same
+/// transaction, contain the number of the record. After a crash, the records up to that number are valid, whatever else has reached the disk; if one
+/// of them is missing, the migration starts again. So the file need not be synced with each save.
 struct MigrationJournal {
-    /// What the destination contains after a save.
+    /// The contents of the destination after a save.
     struct Record: Equatable {
         var sequence: Int
         var step: MigrationStep
@@ -36,7 +37,7 @@ struct MigrationJournal {
 
     /// Begins a journal.
     ///
-    /// - Parameter fingerprint: What must be equal for the migration to be resumed.
+    /// - Parameter fingerprint: A text that must be equal for the migration to be resumed.
     static func create(at url: URL, fingerprint: String) throws -> MigrationJournal {
         var writer = JournalWriter()
         writer.append(fingerprint)
@@ -73,7 +74,7 @@ struct MigrationJournal {
 
     func close() throws { try handle.close() }
 
-    /// What a journal says.
+    /// The contents of a journal.
     struct Contents {
         let fingerprint: String
         let records: [Record]
@@ -81,7 +82,7 @@ struct MigrationJournal {
         let ends: [Int]
     }
 
-    /// Reads a journal, up to where it was torn; nil for anything else than a journal.
+    /// Reads a journal, up to an incomplete record; nil for anything else than a journal.
     static func read(_ url: URL) -> Contents? {
         guard let data = try? RegularFile.data(url), data.starts(with: magic) else { return nil }
         var reader = JournalReader(data, at: magic.count)

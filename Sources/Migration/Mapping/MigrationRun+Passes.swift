@@ -142,7 +142,7 @@ extension MigrationRun {
                 try plan.policy.end(plan.mapping, manager: manager)
             }
         }
-        // What a policy has changed now is validated again.
+        // Objects that a policy has changed now are validated again.
         let isGoingOn = resumed?.pass == .validation && resumed?.isEnded == false && !manager.destinationContext.hasChanges
         let start = isGoingOn ? (entity: resumed?.mapping ?? 0, position: resumed?.position ?? 0) : (0, 0)
         if !isGoingOn { try checkpoint(MigrationStep(pass: .validation, mapping: plans.count, position: 0, isEnded: true)) }
@@ -155,7 +155,7 @@ extension MigrationRun {
         try checkpoint(MigrationStep(pass: .complete, mapping: plans.count, position: 0, isEnded: true), isLast: true)
     }
 
-    /// Turns what is not held any more into faults, so that objects that refer to each other are released.
+    /// Turns objects that are no longer held into faults, so that objects that refer to each other are released.
     func refresh(_ count: Int) {
         manager.progress.completedUnitCount = min(manager.progress.totalUnitCount, manager.progress.completedUnitCount + Int64(count))
         manager.sourceContext.refreshAllObjects()
@@ -177,7 +177,7 @@ extension MigrationRun {
     }
 }
 
-/// The time that a batch may take: a process that is killed loses what is not saved, however slow a policy or the computer is.
+/// The time limit of a batch: a process that is killed loses its unsaved work, however slow a policy or the computer is.
 private struct BatchTime {
     private let end: UInt64
 
@@ -191,7 +191,7 @@ private struct BatchTime {
 extension MigrationRun {
     // MARK: Saving
 
-    /// Saves what the destination has got, and notes how far the migration is.
+    /// Saves the changes of the destination, and records the progress of the migration.
     func checkpoint(_ step: MigrationStep, isLast: Bool = false) throws {
         let context = manager.destinationContext
         do {
@@ -215,7 +215,7 @@ extension MigrationRun {
                 if isLast { try journal?.synchronize() }
                 context.persistentStoreCoordinator?.setMetadata(metadata, for: store)
             }
-            // Nobody looks for what a mapping with the standard policy has made.
+            // No policy looks for the objects of a mapping with the standard policy.
             let isOfPolicy = currentIndex.map { !plans[$0].isStandard } ?? false
             made.note(inserted: isOfPolicy ? context.insertedObjects : [], deleted: context.deletedObjects)
             try context.save()

@@ -5,7 +5,7 @@ internal import Logging
 // Opens the new store, or that of a migration that was killed.
 
 extension MigrationRun {
-    /// Returns whether an earlier migration was killed after the store was moved into place; what it left is removed then.
+    /// Returns whether an earlier migration was killed after the store was moved into place; its leftovers are removed then.
     func isMovedAlready() throws -> Bool {
         guard destination.isResumable, destination.isTaken, let contents = kept,
             contents.records.last?.step.pass == .complete

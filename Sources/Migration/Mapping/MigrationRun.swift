@@ -3,7 +3,7 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// One migration: the stores, the entity mappings worked out, the associations, and the three passes.
+/// One migration: the stores, the resolved entity mappings, the associations, and the three passes.
 final class MigrationRun {
     unowned let manager: NSMigrationManager
     let source: MigrationSource
@@ -14,16 +14,16 @@ final class MigrationRun {
     var tables: [String: Int] = [:]
     var associations: [AssociationTable] = []
     var journal: MigrationJournal?
-    /// What an earlier migration has left in its journal.
+    /// The contents of an earlier migration's journal.
     lazy var kept = MigrationJournal.read(destination.journal)
     var sequence = 0
-    /// What is validated, and when.
+    /// The validation, and its schedule.
     lazy var validation = MigrationValidation(manager, plans)
-    /// What policies have made and look for.
+    /// The objects that policies have made and look for.
     private(set) lazy var made = PolicyObjects(self)
     /// Whether the destination has everything.
     var isComplete = false
-    /// Where an earlier migration was killed.
+    /// The step at which an earlier migration was killed.
     var resumed: MigrationStep?
     /// The destination object whose relationships are being set, and its source.
     var currentPair: (destination: NSManagedObject, source: NSManagedObject)?
@@ -59,7 +59,7 @@ final class MigrationRun {
             try plan()
             try migrate()
         } catch {
-            // What a cancelled migration has done is kept, and a complete store that could not be moved.
+            // The work of a cancelled migration is kept, and so is a complete store that could not be moved.
             if (error as NSError).code != NSMigrationCancelledError, !(isComplete && destination.isResumable) { discard() }
             throw error
         }
@@ -97,7 +97,7 @@ final class MigrationRun {
         } catch { Log.store.error("The unfinished store at \(destination.folder.path) could not be removed: \(error)") }
     }
 
-    /// What must be the same for a migration to be resumed, beside the source.
+    /// The conditions that must be the same for a migration to be resumed, apart from the source.
     static func fingerprint(of manager: NSMigrationManager, _ destination: MigrationDestination) -> String {
         let hashes = manager.destinationModel.entityVersionHashesByName.sorted { $0.key < $1.key }.map {
             "\($0.key) \($0.value.base64EncodedString())"

@@ -34,7 +34,7 @@ final class MigrationSource {
         try context.persistentStoreCoordinator?.remove(store)
     }
 
-    /// Identifies the source and its content, as far as the files tell.
+    /// Identifies the source and its content, as far as the files allow.
     var fingerprint: String {
         let files = ["", "-wal"].map { ending -> String in
             guard url.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: url.path + ending),
@@ -46,16 +46,16 @@ final class MigrationSource {
         return ([url.absoluteString, type, store?.identifier ?? "-"] + files).joined(separator: "\n")
     }
 
-    /// Calls `body`, whose errors are those of the source.
+    /// Calls `body`, whose errors become errors of the source.
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             throw MigrationError.wrapped(error, NSMigrationManagerSourceStoreError, nil, nil, "The store cannot be migrated.")
         }
     }
 
-    /// Copies what the program has put into the metadata, and the store's UUID, by which the URIs of other stores' objects name it.
+    /// Copies the program's own metadata, and the store's UUID, by which the URIs of other stores' objects refer to it.
     ///
-    /// - Parameter withUUID: False for stores that are filled where they are, which give themselves a UUID.
+    /// - Parameter withUUID: False for stores that are filled in place, which assign themselves a UUID.
     func copyMetadata(to destination: NSPersistentStore, withUUID: Bool) {
         guard let own = store?.metadata, var metadata = destination.metadata else { return }
         for (key, value) in own where metadata[key] == nil && !key.hasPrefix("NS") && !key.hasPrefix("_") { metadata[key] = value }

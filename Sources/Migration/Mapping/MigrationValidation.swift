@@ -2,12 +2,13 @@ internal import Foundation
 internal import ObjectGraph
 internal import Predicates
 
-/// Validates the objects of the destination: new ones before they are saved, as far as all that their entity requires is there by then, and the others at the end.
+/// Validates the objects of the destination: new objects before they are saved, if everything that their entity requires exists by then, and the
+/// others at the end.
 struct MigrationValidation {
     private let manager: NSMigrationManager
     /// The entities whose objects are validated at the end.
     private var late: Set<ObjectIdentifier> = []
-    /// Whether policies may still set what an object lacks.
+    /// Whether policies may still set an object's missing values.
     private let hasPolicies: Bool
 
     init(_ manager: NSMigrationManager, _ plans: [MappingPlan]) {
@@ -24,7 +25,7 @@ struct MigrationValidation {
                         $0.relationships.contains { $0.relationship.name == relationship.name && $0.treatment == .atOnce }
                     }
             }
-            // What an interrupted migration has found out is not known any more.
+            // The findings of an interrupted migration are lost.
             if !isEarly || manager.isResuming { late.insert(ObjectIdentifier(entity)) }
         }
     }
@@ -33,7 +34,7 @@ struct MigrationValidation {
     ///
     /// - Parameter new: The new objects that are associated with source objects.
     mutating func note(_ new: [NSManagedObject], _ context: NSManagedObjectContext) throws {
-        // Objects that a policy makes by itself may be completed by it later.
+        // A policy may complete its own objects later.
         if hasPolicies {
             let own = Set(new.map(ObjectIdentifier.init))
             for object in context.insertedObjects where !own.contains(ObjectIdentifier(object)) {

@@ -9,9 +9,9 @@ public enum NSEntityMappingType: UInt, Sendable {
     case customEntityMappingType = 1
     /// The destination entity is new: there are no source objects.
     case addEntityMappingType = 2
-    /// The source entity is gone: its objects are not migrated.
+    /// The source entity is removed: its objects are not migrated.
     case removeEntityMappingType = 3
-    /// The objects are migrated as they are.
+    /// The objects are migrated unchanged.
     case copyEntityMappingType = 4
     /// The objects are migrated with other properties.
     case transformEntityMappingType = 5
@@ -30,13 +30,13 @@ open class NSEntityMapping: NSObject, NSCopying {
 
     /// The kind of mapping.
     open var mappingType: NSEntityMappingType = .undefinedEntityMappingType
-    /// The name of the source entity; nil where the destination entity is new.
+    /// The name of the source entity; nil if the destination entity is new.
     open var sourceEntityName: String?
-    /// The version hash of the source entity; nil where it is not known.
+    /// The version hash of the source entity; nil if it is unknown.
     open var sourceEntityVersionHash: Data?
-    /// The name of the destination entity; nil where the source entity is gone.
+    /// The name of the destination entity; nil if the source entity is removed.
     open var destinationEntityName: String?
-    /// The version hash of the destination entity; nil where it is not known.
+    /// The version hash of the destination entity; nil if it is unknown.
     open var destinationEntityVersionHash: Data?
     /// The mappings of the attributes. An attribute without one keeps its default value; without any, a mapping of the kind
     /// ``NSEntityMappingType/copyEntityMappingType`` maps all attributes of the same names.
@@ -54,7 +54,7 @@ open class NSEntityMapping: NSObject, NSCopying {
     /// Creates a mapping without entities.
     public required override init() { super.init() }
 
-    /// The name of a mapping that has none of its own.
+    /// The name of a mapping without a name of its own.
     static func standardName(from source: String?, to destination: String?) -> String? {
         if let source, let destination { return "\(source)To\(destination)" }
         return destination.map { "IEM_Add_\($0)" } ?? source.map { "IEM_Remove_\($0)" }

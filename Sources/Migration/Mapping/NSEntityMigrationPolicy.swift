@@ -1,7 +1,8 @@
 public import Foundation
 public import ObjectGraph
 
-/// The value of a function that a policy or a manager answers; a structure, so that a function whose value is nil differs from one that nobody answers.
+/// The value of a function that a policy or a manager answers. It is a structure, so that a function whose value is nil differs from one that has no
+/// answer.
 public struct MigrationFunctionValue {
     /// The value of the function.
     public let value: Any?
@@ -21,11 +22,11 @@ public struct MigrationFunctionValue {
 ///    object, and ``endRelationshipCreation(forMapping:manager:)``;
 /// 3. for each entity mapping ``performCustomValidation(forMapping:manager:)`` and ``end(_:manager:)``; then everything is validated.
 ///
-/// The objects are of `NSManagedObject`, whatever classes the models name, because a program has the classes of one version only. Objects that no longer
-/// have changes become faults between two calls, but for those that a policy looks for: from the first time on that a policy reads `registeredObjects` or
-/// `insertedObjects` of the destination context, up to 100,000 objects that mappings with policies have made are there with their values; where there are
-/// more, the policy's call fails with an error that says so. A fetch request finds any number. An error that a method throws ends the migration; it is the
-/// cause of an error with code 134170.
+/// The objects are instances of `NSManagedObject`, whatever classes the models name, because a program has the classes of one version only. Objects
+/// without changes become faults between two calls, except those that a policy looks for: once a policy has read `registeredObjects` or
+/// `insertedObjects` of the destination context, up to 100,000 objects of mappings with policies are kept there with their values. If there are more,
+/// the policy's call fails with an error that explains it. A fetch request finds any number. An error that a method throws ends the migration; it is
+/// the cause of an error with code 134170.
 ///
 /// Source: [NSEntityMigrationPolicy](https://developer.apple.com/documentation/coredata/nsentitymigrationpolicy).
 open class NSEntityMigrationPolicy: NSObject {
@@ -70,19 +71,19 @@ open class NSEntityMigrationPolicy: NSObject {
 
     /// Answers a function that value expressions call, `FUNCTION($entityPolicy, "convert:", $source.price)`.
     ///
-    /// On Apple's platforms this is the method with that selector; elsewhere there are no selectors, and an override returns the value for each name that
-    /// it knows. The standard policy answers none.
+    /// On Apple's platforms this is the method with that selector. Elsewhere there are no selectors, and an override returns the value for each name
+    /// that it knows. The standard policy knows none.
     ///
     /// - Parameters:
-    ///   - name: The name as the expression has it, with its colons.
+    ///   - name: The name in the expression, including its colons.
     ///   - arguments: The values of the arguments.
-    /// - Returns: The value; nil for a name that the policy does not know, which is an error that says so.
+    /// - Returns: The value; nil for a name that the policy does not know, which is reported as an error.
     open func function(named name: String, arguments: [Any?]) throws -> MigrationFunctionValue? { nil }
 
     /// Whether a migration that was killed may be resumed in the middle of its entity mappings, with a new instance of this policy.
     ///
-    /// By default only a policy without stored properties may: what others have noted about earlier objects is lost. Otherwise the migration starts again.
-    /// A policy that overrides it is told again to ``begin(_:with:)``, with ``NSMigrationManager/isResuming`` true.
+    /// By default only a policy without stored properties may: the notes of others about earlier objects are lost. Otherwise the migration starts
+    /// again. ``begin(_:with:)`` of a policy that overrides this is called again, with ``NSMigrationManager/isResuming`` true.
     open var canResume: Bool {
         var mirror: Mirror? = Mirror(reflecting: self)
         while let current = mirror, current.subjectType != NSEntityMigrationPolicy.self {

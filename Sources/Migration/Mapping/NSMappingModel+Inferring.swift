@@ -8,9 +8,9 @@ extension NSMappingModel {
     /// - Parameters:
     ///   - sourceModel: The older version.
     ///   - destinationModel: The newer version.
-    /// - Returns: The mapping model. It may be changed before a migration, such as by giving an entity mapping a policy. Its entity mappings are called as on
-    ///   Apple's platforms, `IEM_Transform_Song`, `IEM_Copy_Song`, `IEM_Add_Song` and `IEM_Remove_Song`, and those of the first two kinds have the names of
-    ///   properties in their user info: `mappedProperties`, `addedProperties` and `removedProperties`, each a `Set<String>`.
+    /// - Returns: The mapping model. It may be changed before a migration, such as by giving an entity mapping a policy. Its entity mappings have the
+    ///   same names as on Apple's platforms, `IEM_Transform_Song`, `IEM_Copy_Song`, `IEM_Add_Song` and `IEM_Remove_Song`, and those of the first two
+    ///   kinds have the names of properties in their user info: `mappedProperties`, `addedProperties` and `removedProperties`, each a `Set<String>`.
     /// - Throws: Code 134190 with every change that cannot be inferred, naming entity and property.
     public class func inferredMappingModel(
         forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
@@ -39,7 +39,7 @@ extension NSMappingModel {
         return "IEM_\(kind)_\((entity.destination ?? entity.source)?.name ?? "")"
     }
 
-    /// The names of the properties that a mapping has values for, of those that are new, and of those that are gone.
+    /// The names of the properties that have values in a mapping, of the new ones, and of the removed ones.
     private static func information(of entity: InferredMapping.Entity) -> [AnyHashable: Any]? {
         guard let source = entity.source, entity.destination != nil else { return nil }
         let attributes = entity.attributes.map { (new: $0.destination.name, old: $0.source?.name) }
@@ -52,11 +52,11 @@ extension NSMappingModel {
         ]
     }
 
-    /// What the objects of an entity become, and the name of the mapping that makes them.
+    /// The destination of an entity's objects, and the name of the mapping that makes them.
     private typealias Target = (entity: NSEntityDescription, mapping: String)
 
-    /// Returns the entities with those that to-one relationships lead to before those that have the relationships, as far as there is no cycle: such relationships
-    /// can be set when the objects are made.
+    /// Returns the entities in an order in which the destinations of to-one relationships come before their owners, unless there is a cycle: such
+    /// relationships can be set when the objects are made.
     private static func ordered(_ entities: [InferredMapping.Entity]) -> [InferredMapping.Entity] {
         var result: [InferredMapping.Entity] = []
         var visited: Set<Int> = []
@@ -104,8 +104,8 @@ extension NSMappingModel {
         return mapping
     }
 
-    /// The objects of a relationship may be of several entities, each with a mapping of its own. Those that are not of its destination any more are left
-    /// out.
+    /// The objects of a relationship may be of several entities, each with a mapping of its own. Objects that are no longer of its destination are
+    /// left out.
     private static func expression(for relationship: InferredMapping.Relationship, _ targets: [String: Target]) -> ValueExpression? {
         guard let source = relationship.source, let destination = relationship.destination.destinationEntity else { return nil }
         let mappings = (source.destinationEntity?.allKinds ?? []).compactMap { kind -> String? in

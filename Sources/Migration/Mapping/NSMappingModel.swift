@@ -14,7 +14,7 @@ open class NSMappingModel: NSObject, NSCopying {
         Dictionary((entityMappings ?? []).map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What a file says of the models that it maps between.
+    /// The outlines in a file of the models that it maps between.
     final var outlines: (source: ModelOutline, destination: ModelOutline)?
 
     /// Creates a mapping model without mappings.
@@ -28,14 +28,14 @@ open class NSMappingModel: NSObject, NSCopying {
 
     /// Finds the mapping model between two versions of a model.
     ///
-    /// Mapping models are `.xcmappingmodel`s in the bundles, and those that the plugin `ModelCompiler` has compiled into the program. Of several
-    /// that fit, the first by name is taken. A file that cannot be read is logged.
+    /// Mapping models are the `.xcmappingmodel`s in the bundles, and those that the plugin `ModelCompiler` has compiled into the program. If several
+    /// fit, the first by name is used. A file that cannot be read is logged.
     ///
     /// - Parameters:
     ///   - bundles: The bundles to search; nil for those of the program.
     ///   - sourceModel: The model of the store.
-    ///   - destinationModel: The model that the store is to have.
-    /// - Returns: The mapping model; nil where there is none for both.
+    ///   - destinationModel: The model that the store is migrated to.
+    /// - Returns: The mapping model; nil if there is none for both.
     public convenience init?(
         from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?, destinationModel: NSManagedObjectModel?
     ) {
@@ -58,8 +58,8 @@ open class NSMappingModel: NSObject, NSCopying {
 
     /// Reads a mapping model from a file: an `.xcmappingmodel`, or the `xcmapping.xml` in one.
     ///
-    /// - Throws: An error that names the file, the line and what is wrong there; for a compiled `.cdm`, whose format Apple does not document,
-    ///   one that says what to do.
+    /// - Throws: An error that names the file, the line and the problem; for a compiled `.cdm`, whose format Apple does not document, an error that
+    ///   names the alternative.
     public convenience init(reading url: URL) throws {
         let file = try MappingModelFile.read(url)
         self.init(entityMappings: file.entityMappings)
@@ -68,7 +68,7 @@ open class NSMappingModel: NSObject, NSCopying {
 
     /// Reads a mapping model from the XML of an `.xcmappingmodel`, its `xcmapping.xml`.
     ///
-    /// - Throws: An error that names the line and what is wrong there.
+    /// - Throws: An error that names the line and the problem.
     public convenience init(reading data: Data) throws {
         let file = try MappingModelFile.read(data, file: nil)
         self.init(entityMappings: file.entityMappings)
@@ -118,7 +118,7 @@ extension NSMappingModel {
         return copy
     }
 
-    /// Returns the expression that Xcode makes: the source property of the same name, or what its objects have become.
+    /// Returns the expression that Xcode makes: the source property of the same name, or the counterparts of its objects.
     private func expression(
         of property: NSPropertyMapping, _ automatic: NSPropertyMapping.Automatic, isRelationship: Bool, _ source: NSEntityDescription?,
         _ destination: NSEntityDescription?
@@ -131,7 +131,7 @@ extension NSMappingModel {
         return target.map { MappingExpressions.destinationInstances(of: $0, path: path) }
     }
 
-    /// Returns the name of the entity mapping whose objects a relationship leads to.
+    /// Returns the name of the entity mapping that makes the objects of a relationship.
     private func mappingName(
         forRelationship name: String, of destination: NSEntityDescription?, path: [String], from source: NSEntityDescription
     ) -> String? {

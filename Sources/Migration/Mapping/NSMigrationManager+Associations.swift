@@ -3,18 +3,18 @@ public import ObjectGraph
 internal import Predicates
 
 extension NSMigrationManager {
-    /// Returns the source entity of an entity mapping, as ``sourceContext`` has it; nil where it has none.
+    /// Returns the source entity of an entity mapping, as an entity of ``sourceContext``; nil if it has none.
     public func sourceEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
         mEntity.sourceEntityName.flatMap { sourceContext.persistentStoreCoordinator?.managedObjectModel.entitiesByName[$0] }
     }
 
-    /// Returns the destination entity of an entity mapping, as ``destinationContext`` has it; nil where it has none.
+    /// Returns the destination entity of an entity mapping, as an entity of ``destinationContext``; nil if it has none.
     public func destinationEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
         mEntity.destinationEntityName.flatMap { destinationContext.persistentStoreCoordinator?.managedObjectModel.entitiesByName[$0] }
     }
 
-    /// Notes that a destination object was made of a source object by an entity mapping. Without it the object gets no relationships, and
-    /// the relationships of others do not lead to it. Call it during a migration.
+    /// Records that an entity mapping made a destination object from a source object. Without this, the object gets no relationships, and the
+    /// relationships of others do not lead to it. Call it during a migration.
     public func associate(
         sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject, for entityMapping: NSEntityMapping
     ) {
@@ -41,7 +41,7 @@ extension NSMigrationManager {
         run?.sources(mappingName, of: destinationInstances) ?? []
     }
 
-    /// Returns a request for the objects of a source entity, without those of its subentities: what source expressions call.
+    /// Returns a request for the objects of a source entity, without those of its subentities; source expressions call it.
     ///
     /// - Throws: Code 134110 for an unknown entity or a predicate that does not parse.
     public func fetchRequest(forSourceEntityNamed name: String, predicateString: String?) throws -> NSFetchRequest<any NSFetchRequestResult>
@@ -64,7 +64,7 @@ extension NSMigrationManager {
         return request
     }
 
-    // MARK: What the standard policy does
+    // MARK: The standard policy
 
     func hasMapping(named name: String) -> Bool { run?.tables[name] != nil }
 

@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// Migrates a store to another version of its model, by a mapping model.
 ///
-/// The manager opens the source store read-only, fills a new store in batches, and moves it into place when it is complete and synced: until then
-/// the source is all there is. Memory does not grow with the number of objects beyond the pairs of their numbers, 16 bytes each. A migration into a SQLite
-/// store that was killed is resumed by the next call with equal arguments and an unchanged source; see ``NSEntityMigrationPolicy/canResume``.
+/// The manager opens the source store read-only, fills a new store in batches, and moves it into place when it is complete and synced: until then,
+/// only the source exists. Memory does not grow with the number of objects beyond the pairs of their numbers, 16 bytes each. A killed migration into
+/// a SQLite store is resumed by the next call with equal arguments and an unchanged source; see ``NSEntityMigrationPolicy/canResume``.
 ///
 /// Use a manager on one thread at a time; ``cancelMigrationWithError(_:)``, ``migrationProgress`` and ``progress`` may be used on any thread.
 ///
@@ -27,7 +27,7 @@ open class NSMigrationManager: NSObject {
     open var mappingModel: NSMappingModel { currentMappingModel }
     final var currentMappingModel = NSMappingModel()
 
-    /// The entity mapping at work; one without a name when there is none.
+    /// The current entity mapping; a nameless one if there is none.
     open var currentEntityMapping: NSEntityMapping { workingMapping ?? NSEntityMapping() }
     final var workingMapping: NSEntityMapping?
 
@@ -39,11 +39,11 @@ open class NSMigrationManager: NSObject {
     /// Information of the program, for policies. `$manager.userInfo` in value expressions.
     open var userInfo: [AnyHashable: Any]?
 
-    /// Whether the manager lets another one migrate where the class of the source store has one of its own,
-    /// `NSPersistentStore.migrationManagerClass()`. The default is true.
+    /// Whether the manager lets another one migrate if the class of the source store has one of its own, `NSPersistentStore.migrationManagerClass()`.
+    /// The default is true.
     open var usesStoreSpecificMigrationManager = true
 
-    /// Whether the migration goes on where an earlier one was killed.
+    /// Whether the migration continues where an earlier one was killed.
     public package(set) final var isResuming = false
 
     final var run: MigrationRun?
@@ -89,12 +89,12 @@ open class NSMigrationManager: NSObject {
     ///   - sStoreType: The type of the source store.
     ///   - sOptions: The options to open the source store with.
     ///   - mappings: The mapping model.
-    ///   - dURL: The place of the new store; there must not be a store.
-    ///   - dStoreType: The type of the new store, which may be another one.
+    ///   - dURL: The place of the new store, where no store may exist.
+    ///   - dStoreType: The type of the new store, which may differ from that of the source.
     ///   - dOptions: The options to open the new store with.
-    /// - Throws: Code 134140 without a mapping model, 134110 where it does not fit the models or an object cannot be migrated, 134150 where the
-    ///   source store cannot be read, 134160 where the new one cannot be written, 134111 for values that are to be unique and are not, 134170 for the
-    ///   error of a policy, 134120 where the migration was cancelled. Nothing is at the place of the new store then.
+    /// - Throws: Code 134140 without a mapping model, 134110 if it does not fit the models or an object cannot be migrated, 134150 if the source
+    ///   store cannot be read, 134160 if the new one cannot be written, 134111 for values that must be unique and are not, 134170 for the error of a
+    ///   policy, 134120 if the migration was cancelled. There is no store at the new place then.
     open func migrateStore(
         from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil, with mappings: NSMappingModel?,
         toDestinationURL dURL: URL, destinationType dStoreType: String, destinationOptions dOptions: [AnyHashable: Any]? = nil
@@ -145,7 +145,7 @@ open class NSMigrationManager: NSObject {
         return other
     }
 
-    /// Forgets what the last migration has noted: associations, and how far it is.
+    /// Forgets the associations and the progress of the last migration.
     open func reset() {
         run?.forgetAssociations()
         workingMapping = nil
@@ -160,7 +160,7 @@ open class NSMigrationManager: NSObject {
         isCancelled.store(true, ordering: .releasing)
     }
 
-    /// Throws where the migration is cancelled.
+    /// Throws if the migration is cancelled.
     final func checkCancellation() throws {
         guard isCancelled.load(ordering: .acquiring) || progress.isCancelled else { return }
         throw CoreDataError.make(
@@ -170,8 +170,8 @@ open class NSMigrationManager: NSObject {
 
     // MARK: Expressions
 
-    /// Answers a function of the manager that value expressions call, `FUNCTION($manager, "name:", …)`, beside those that it has anyway.
+    /// Answers a function of the manager that value expressions call, `FUNCTION($manager, "name:", …)`, in addition to the built-in ones.
     ///
-    /// - Returns: The value; nil for a name that it does not know, which is an error that says so.
+    /// - Returns: The value; nil for a name that it does not know, which is reported as an error.
     open func function(named name: String, arguments: [Any?]) throws -> MigrationFunctionValue? { nil }
 }

@@ -17,14 +17,14 @@ open class NSPropertyMapping: NSObject, NSCopying {
     /// Information of the program.
     open var userInfo: [AnyHashable: Any]?
 
-    /// What a mapping model file leaves to the tools: the value of the source property of the same name, as far as there is one.
+    /// A value that a mapping model file leaves to the tools: that of the source property of the same name, if there is one.
     struct Automatic: Equatable {
         /// The path from the source object, without `$source`; nil for the property of the same name.
         var path: [String]?
-        /// The entity mapping that the objects of a relationship come from; nil for the one of the relationship's destination.
+        /// The entity mapping that makes the objects of a relationship; nil for the one of the relationship's destination.
         var mappingName: String?
     }
-    /// Set where the expression is still to be made from two models.
+    /// Set if the expression must still be made from two models.
     final var automatic: Automatic?
     /// Whether a source value of nil leaves the default value of a property that is not optional, as inferred mappings do.
     final var keepsDefaultForNil = false

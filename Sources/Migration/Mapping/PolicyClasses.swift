@@ -6,7 +6,7 @@ enum PolicyClasses {
     /// Returns the class: by module and name, and then by the name alone in the program's module and in all others, as the classes of managed
     /// objects are found.
     ///
-    /// - Throws: Code 134170 where there is none, or several.
+    /// - Throws: Code 134170 if there is none, or more than one.
     static func policyClass(of mapping: NSEntityMapping) throws -> NSEntityMigrationPolicy.Type {
         guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else { return NSEntityMigrationPolicy.self }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,9 +1,9 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The saved objects that mappings with policies of the program have made, as far as a policy looks for them.
+/// The saved objects of mappings with the program's policies, if a policy looks for them.
 ///
-/// They take memory only from the first time on that a policy looks; see ``MigrationDestinationContext``.
+/// They take memory only after a policy has looked for them; see ``MigrationDestinationContext``.
 final class PolicyObjects {
     private enum State {
         /// No policy has looked yet.
@@ -21,7 +21,7 @@ final class PolicyObjects {
 
     init(_ run: MigrationRun) { self.run = run }
 
-    /// Returns the objects, which are loaded the first time. Where they cannot be, ``check()`` throws afterwards.
+    /// Returns the objects, which are loaded the first time. If they cannot be, ``check()`` throws afterwards.
     func objects(in context: NSManagedObjectContext) -> Set<NSManagedObject> {
         do {
             if case .unasked = state { try load(in: context) }
@@ -36,7 +36,7 @@ final class PolicyObjects {
         }
     }
 
-    /// Throws what the policy at work could not be told.
+    /// Throws the error that could not be thrown to the running policy.
     func check() throws {
         guard let failure else { return }
         self.failure = nil
@@ -54,7 +54,7 @@ final class PolicyObjects {
         if case .held = state { true } else { false }
     }
 
-    /// Holds what is about to be saved, too, and lets go what is about to be deleted.
+    /// Adds objects that are about to be saved, and removes those that are about to be deleted.
     func note(inserted: Set<NSManagedObject>, deleted: Set<NSManagedObject>) {
         guard case .held(var objects) = state else { return }
         // Another reference to the set would copy it.
@@ -64,7 +64,7 @@ final class PolicyObjects {
         state = objects.count > run.manager.heldLimit ? .tooMany(objects.count) : .held(objects)
     }
 
-    /// Loads what the new store has but for the objects of mappings that have the standard policy.
+    /// Loads the objects of the new store, except those of mappings with the standard policy.
     private func load(in context: NSManagedObjectContext) throws {
         var ids: [NSManagedObjectID] = []
         for entity in context.persistentStoreCoordinator?.managedObjectModel.entities ?? [] where !entity.isAbstract {

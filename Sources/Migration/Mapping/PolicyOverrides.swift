@@ -1,10 +1,10 @@
 internal import ObjectGraph
 
-/// Finds out whether a policy class overrides ``NSEntityMigrationPolicy/createRelationships(forDestination:in:manager:)``.
+/// Determines whether a policy class overrides ``NSEntityMigrationPolicy/createRelationships(forDestination:in:manager:)``.
 ///
-/// Without an override the relationships are those of the mapping, and can be set when the objects are made, which spares a second pass over all of them. Swift has no
-/// question for it: the method tables of the classes are compared, in the place where one class is known to differ that overrides nothing else. Where the tables do not
-/// look as expected, the answer is that it does.
+/// Without an override, the relationships are those of the mapping, and can be set when the objects are made, which saves a second pass over all of
+/// them. Swift cannot answer this question directly. So the method tables of the classes are compared, at the position where a known class differs
+/// that overrides nothing else. If the tables do not look as expected, the class counts as overriding it.
 enum PolicyOverrides {
     private final class Plain: NSEntityMigrationPolicy {}
     private final class Overriding: NSEntityMigrationPolicy {
@@ -21,7 +21,7 @@ enum PolicyOverrides {
         return own[place] != base[place]
     }
 
-    /// The place of the method in the tables; nil where it is not clear.
+    /// The place of the method in the tables; nil if it is not certain.
     private static let place: Int? = {
         guard let base = words(NSEntityMigrationPolicy.self), let plain = words(Plain.self), let overriding = words(Overriding.self) else {
             return nil
@@ -33,7 +33,7 @@ enum PolicyOverrides {
 
     /// Returns the words of a class after its header: pointers to its methods, after those of its superclasses.
     ///
-    /// The runtime owns the memory and never releases it. The header says how large it is.
+    /// The runtime owns the memory and never releases it. The header states its size.
     private static func words(_ type: AnyClass) -> UnsafeBufferPointer<UInt>? {
         #if _runtime(_ObjC)
         return nil

@@ -58,7 +58,7 @@ extension MappingPlan {
         }
     }
 
-    /// Sets the relationships of an object by the mappings, apart from those that are set already.
+    /// Sets the relationships of an object by the mappings, except those that are already set.
     func setRelationships(
         of object: NSManagedObject, from source: NSManagedObject?, _ scope: ExpressionScope, _ run: MigrationRun
     ) throws {
@@ -113,7 +113,7 @@ extension MappingPlan {
 
 /// Converts values between the types of attributes, as Core Data's lightweight migration does.
 enum AttributeConversion {
-    /// Returns a value as one that an attribute can hold; nil where it has no counterpart.
+    /// Converts a value to one that an attribute can hold; nil if it has no counterpart.
     static func value(_ value: Any, for attribute: NSAttributeDescription) -> Any? {
         let candidate: Any?
         switch attribute.attributeType {

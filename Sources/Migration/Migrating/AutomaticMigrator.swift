@@ -9,7 +9,7 @@ package struct AutomaticMigrator: StoreMigrator {
     package func migrate(_ opening: StoreOpening, refusedWith refusal: NSError) throws {
         guard let url = opening.url, url.isFileURL else { throw refusal }
         let refused = refusal.userInfo["metadata"] as? [String: Any]
-        // Before anything beside the store is written: one that cannot be migrated is left as it is.
+        // This comes before anything is written beside the store: a store that cannot be migrated is left unchanged.
         let before = try StoreVersion(opening, at: url, refused: refused)
         let planned = try plannedWay(of: before, refusal)
         if opening.isSet(NSReadOnlyPersistentStoreOption) {
@@ -35,22 +35,22 @@ package struct AutomaticMigrator: StoreMigrator {
         }
     }
 
-    /// What is to be done with a store.
+    /// The way to migrate a store.
     enum Way {
         /// Nothing.
         case none
-        /// Steps that nobody takes part in.
+        /// Steps without a handler of the program.
         case steps(StoreJourney, [VersionStep])
         /// Stages.
         case stages(StagedJourney, [StagedJourney.Part])
     }
 
-    /// Finds out what is to be done with a store, and changes nothing.
+    /// Determines the way to migrate a store, without changing anything.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - refusal: Why it was refused; nil where it was not tried.
-    ///   - permitsMissingValues: Whether what becomes required needs no default value; nil for what the options say.
+    ///   - refusal: The reason why it could not be opened; nil if that was not tried.
+    ///   - permitsMissingValues: Whether values that become required need no default; nil to follow the options.
     func plannedWay(of store: StoreVersion, _ refusal: NSError?, permitsMissingValues: Bool? = nil) throws -> Way {
         let (opening, url) = (store.opening, store.url)
         if let option = opening.options?[NSPersistentStoreStagedMigrationManagerOptionKey] {

@@ -3,12 +3,12 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import Platform
 
-/// Takes several steps on a copy of a store, in a folder beside it, which takes the place of the store once the last one is complete: until then the
-/// store is as it was, whatever fails.
+/// Takes several steps on a copy of a store, in a folder beside it. The copy replaces the store once the last step is complete: until then, the store
+/// is unchanged, whatever fails.
 ///
-/// After a kill or a cancellation the next migration goes on with the step that the copy has come to, as long as nobody has changed the store.
+/// After a kill or a cancellation, the next migration continues with the next step of the copy, unless the store was changed meanwhile.
 struct ChainRunner {
-    /// What takes the steps, at the place of the store.
+    /// The runner of the steps, at the place of the store.
     let runner: StepRunner
 
     private var url: URL { runner.url }
@@ -17,11 +17,11 @@ struct ChainRunner {
         url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-chain", isDirectory: true)
     }
     private var copy: URL { folder.appendingPathComponent(url.lastPathComponent) }
-    /// What the copy was made from; written once the copy is complete.
+    /// The record of the copy's source; written once the copy is complete.
     private var note: URL { folder.appendingPathComponent("source") }
 
-    /// - Throws: The errors of the steps, 134120 once the progress was cancelled, and 134110 where the store was changed meanwhile. The store is as it
-    ///   was then.
+    /// - Throws: The errors of the steps, 134120 once the progress was cancelled, and 134110 if the store was changed meanwhile. The store is left
+    ///   unchanged then.
     func take(_ steps: [VersionStep]) throws {
         guard let last = steps.last else { return }
         if steps.count == 1 { return try runner.take(last) }
@@ -39,7 +39,7 @@ struct ChainRunner {
         removeFolder()
     }
 
-    /// Returns the steps that the copy has not seen, and makes one where there is none that can be continued.
+    /// Returns the steps that the copy still needs, and makes a copy if there is none that can be continued.
     private func stepsLeft(_ steps: [VersionStep], _ replacement: StoreReplacement) throws -> [VersionStep] {
         let source = try? String(contentsOf: note, encoding: .utf8)
         if source == replacement.stamp, let version = try? StoreVersion(opening, at: copy, refused: nil) {

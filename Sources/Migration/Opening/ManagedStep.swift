@@ -2,14 +2,14 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
-/// A step that a migration manager takes: it writes a new store, which takes the place of the old one once it is complete and synced.
+/// A step that a migration manager takes: it writes a new store, which replaces the old one once it is complete and synced.
 struct ManagedStep {
     let opening: StoreOpening
     let url: URL
     let source: KnownVersion
     let destination: KnownVersion
 
-    /// The folder beside the store where the new one is written. It is the same for each attempt, so that the manager resumes what was killed.
+    /// The folder beside the store where the new one is written. It is the same for each attempt, so that the manager resumes a killed migration.
     private var folder: URL {
         url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-migrated", isDirectory: true)
     }
@@ -20,7 +20,7 @@ struct ManagedStep {
         let manager = managerClass.init(sourceModel: source.model, destinationModel: destination.model)
         progress.addChild(manager.progress, withPendingUnitCount: 1)
         let replacement = try StoreReplacement(of: opening, at: url)
-        // A store that an earlier attempt has written may lack what was saved since.
+        // A store that an earlier attempt has written may lack later saves.
         try removeWritten()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         do {
@@ -29,7 +29,7 @@ struct ManagedStep {
                 destinationType: opening.type, destinationOptions: opening.options)
             try replacement.put(written)
         } catch {
-            // What the next attempt can go on with stays.
+            // Files that the next attempt can use stay.
             if (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.isEmpty ?? false { removeFolder() }
             throw error
         }

@@ -4,25 +4,25 @@ internal import ModelFiles
 
 /// Finds the steps from a store's version to that of the coordinator's model.
 ///
-/// A direct way is taken where there is one: a mapping model or, if it may be inferred, an inferred mapping. Otherwise the shortest chain over
-/// the versions in the model's bundle is taken, whose steps have mapping models, or lead to a later version and can be inferred (``VersionChain``).
+/// A direct way is used if there is one: a mapping model or, if inference is allowed, an inferred mapping. Otherwise it is the shortest chain over
+/// the versions in the model's bundle whose steps have mapping models, or lead to a later version and can be inferred (``VersionChain``).
 struct MigrationRoute {
     /// How much was done to find the steps.
     final class Work {
         /// How many mappings were inferred, or refused.
         var inferences = 0
-        /// The mapping models in the program's bundles, and beside the bundle of the coordinator's model: read once, when the first is looked for.
+        /// The mapping models in the program's bundles, and beside the bundle of the coordinator's model: read once, when the first is needed.
         fileprivate var mappingModels: [(name: String, model: NSMappingModel)]?
     }
 
     private let store: StoreVersion
     private let groups: [[KnownVersion]]
     private let permitsMissingValues: Bool
-    /// Whether a mapping may be inferred where there is no mapping model.
+    /// Whether a mapping may be inferred if there is no mapping model.
     let mayInfer: Bool
     let work = Work()
 
-    /// - Parameter permitsMissingValues: Whether what becomes required needs no default value; the options say so where it is nil.
+    /// - Parameter permitsMissingValues: Whether values that become required need no default; nil to follow the options.
     init(_ store: StoreVersion, in groups: [[KnownVersion]], permitsMissingValues: Bool? = nil) {
         (self.store, self.groups) = (store, groups)
         mayInfer = store.opening.isSet(NSInferMappingModelAutomaticallyOption)
@@ -40,7 +40,7 @@ struct MigrationRoute {
 
     /// Returns the steps from one version to another.
     ///
-    /// - Throws: Code 134190 with what cannot be inferred, or 134140 where nothing is to be inferred.
+    /// - Throws: Code 134190 with the changes that cannot be inferred, or 134140 if inference is not allowed.
     func steps(from source: KnownVersion, to destination: KnownVersion) throws -> [VersionStep] {
         do {
             if let way = try way(from: source, to: destination) {
@@ -59,9 +59,9 @@ struct MigrationRoute {
             info: ["sourceModel": source.model, "destinationModel": destination.model])
     }
 
-    /// Returns the way between two versions; nil where there is no mapping model and none may be inferred.
+    /// Returns the way between two versions; nil if there is no mapping model and inference is not allowed.
     ///
-    /// - Throws: Code 134190 with what cannot be inferred.
+    /// - Throws: Code 134190 with the changes that cannot be inferred.
     private func way(from source: KnownVersion, to destination: KnownVersion) throws -> VersionStep.Way? {
         for place in mappingModels.indices {
             if let mapped = mappedWay(by: place, from: source, to: destination) { return mapped }
@@ -69,7 +69,7 @@ struct MigrationRoute {
         return mayInfer ? try inferredWay(from: source, to: destination) : nil
     }
 
-    /// Returns the way between two versions by one of the mapping models; nil where it is not one between these.
+    /// Returns the way between two versions by one of the mapping models; nil if it does not map between these.
     func mappedWay(by place: Int, from source: KnownVersion, to destination: KnownVersion) -> VersionStep.Way? {
         let (name, model) = mappingModels[place]
         guard MappingModelLocator.mayFit(model, from: source.profiles, to: destination.profiles), source.isReadable, destination.isReadable,
@@ -80,7 +80,7 @@ struct MigrationRoute {
 
     /// Returns the way between two versions by an inferred mapping.
     ///
-    /// - Throws: Code 134190 with what cannot be inferred.
+    /// - Throws: Code 134190 with the changes that cannot be inferred.
     func inferredWay(from source: KnownVersion, to destination: KnownVersion) throws -> VersionStep.Way {
         work.inferences += 1
         guard let files = store.opening.storeClass as? any ModelMigratingStore.Type else {
@@ -91,7 +91,7 @@ struct MigrationRoute {
             try InferredMapping.infer(from: source.model, to: destination.model, permitsMissingValues: permitsMissingValues))
     }
 
-    /// Returns the shortest chain over versions of a bundle that has both; nil where there is none.
+    /// Returns the shortest chain over versions of a bundle that has both; nil if there is none.
     private func chain(from source: KnownVersion, to destination: KnownVersion, _ refusal: NSError?) throws -> [VersionStep]? {
         for versions in groups {
             guard let end = versions.firstIndex(for: destination) else { continue }

@@ -2,18 +2,18 @@ internal import Foundation
 @_spi(Stores) public import ObjectGraph
 
 extension NSPersistentStoreCoordinator {
-    /// Finishes what the migrations of the coordinator's stores have put off, see ``NSPersistentStoreDeferredLightweightMigrationOptionKey``.
+    /// Finishes the deferred steps of the stores' migrations, see ``NSPersistentStoreDeferredLightweightMigrationOptionKey``.
     ///
-    /// The stores may be used meanwhile, on any thread. Does nothing where nothing was put off.
+    /// The stores may be used meanwhile, on any thread. Does nothing if no steps were deferred.
     ///
-    /// - Throws: The errors of writing. What was done stays done, and another call goes on.
+    /// - Throws: The errors of writing. Finished steps stay finished, and another call continues.
     public func finishDeferredLightweightMigration() throws {
         for store in persistentStores { while try continueDeferredMigration(of: store) {} }
     }
 
-    /// Does a part of what the migrations of the coordinator's stores have put off; see ``finishDeferredLightweightMigration()``.
+    /// Performs a part of the deferred steps of the stores' migrations; see ``finishDeferredLightweightMigration()``.
     ///
-    /// Call it until ``hasDeferredLightweightMigration()`` is false, when the program has nothing better to do.
+    /// Call it until ``hasDeferredLightweightMigration()`` is false, when the program is idle.
     ///
     /// - Throws: The errors of writing.
     public func finishDeferredLightweightMigrationTask() throws {
@@ -23,7 +23,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Whether a migration of one of the coordinator's stores has put something off. Not in Apple's API.
+    /// Whether a migration of one of the coordinator's stores has deferred steps. Not in Apple's API.
     ///
     /// - Throws: The errors of reading.
     public func hasDeferredLightweightMigration() throws -> Bool { try persistentStores.contains(where: hasDeferredMigration) }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
-/// Takes the steps of a migration, one after the other. Each leaves a store that is complete. ``ChainRunner`` takes several of them together.
+/// Takes the steps of a migration in order. Each leaves a complete store. ``ChainRunner`` takes several of them together.
 struct StepRunner {
     let opening: StoreOpening
     let url: URL
@@ -11,7 +11,7 @@ struct StepRunner {
     /// The progress of the whole migration, one unit for each step.
     let progress: Progress
 
-    /// Takes a step, and notes in the store where it came from.
+    /// Takes a step, and records in the store its former version.
     ///
     /// - Throws: Code 134120 once the progress was cancelled, and the errors of the migration. The store is then of the step's source version.
     func take(_ step: VersionStep) throws {

@@ -11,13 +11,13 @@ struct StoreJourney {
     /// The version of the coordinator's model.
     let destination: KnownVersion
 
-    /// Finds out the version of a store.
+    /// Determines the version of a store.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - refusal: Why it could not be opened; nil where that was not tried.
-    /// - Throws: ``StoreNewerThanModelError`` where the program is older than the store, code 134130 where nobody knows the store's version,
-    ///   and the errors of reading. Nothing is written.
+    ///   - refusal: The reason why it could not be opened; nil if that was not tried.
+    /// - Throws: ``StoreNewerThanModelError`` if the program is older than the store, code 134130 if the store's version is unknown, and the errors
+    ///   of reading. Nothing is written.
     init(_ store: StoreVersion, refusal: NSError?) throws {
         self.store = store
         let program = store.destination
@@ -42,11 +42,10 @@ struct StoreJourney {
     /// Whether the store can be opened as it is.
     var isAtItsEnd: Bool { source.checksum == destination.checksum && store.isOf(destination.model) }
 
-    /// The steps that are to be taken.
+    /// The steps to take.
     ///
-    /// - Parameter permitsMissingValues: Whether what becomes required needs no default value; nil for what the options say.
-    /// - Throws: Code 134130 where the store's version is none of the program's, and values would be lost: the store may be that of a newer
-    ///   program.
+    /// - Parameter permitsMissingValues: Whether values that become required need no default; nil to follow the options.
+    /// - Throws: Code 134130 if the store's version is not among the program's, and values would be lost: the store may be that of a newer program.
     func steps(_ permitsMissingValues: Bool?) throws -> [VersionStep] {
         try steps(by: MigrationRoute(store, in: groups, permitsMissingValues: permitsMissingValues))
     }
@@ -59,7 +58,7 @@ struct StoreJourney {
         return steps
     }
 
-    /// What of the store an inferred step leaves out; nil for a step of another kind.
+    /// The parts of the store that an inferred step drops; nil for a step of another kind.
     private func dropped(by step: VersionStep?) throws -> [String]? {
         switch step?.way {
         case .store(_, let mapping)?: mapping.dropped
@@ -120,9 +119,9 @@ struct StoreJourney {
 }
 
 extension StoreVersion {
-    /// Returns what takes some steps with the store, with a progress that has a unit for each.
+    /// Returns a runner of the store's steps, with a progress that has a unit for each.
     func stepRunner(for count: Int, in groups: [[KnownVersion]]) -> StepRunner {
-        // A new progress becomes a part of the current one of the thread.
+        // A new progress becomes a part of the thread's current one.
         let progress = opening.progress ?? Progress(totalUnitCount: Int64(count))
         progress.totalUnitCount = Int64(count)
         return StepRunner(opening: opening, url: url, groups: groups, progress: progress)

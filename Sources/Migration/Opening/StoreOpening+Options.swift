@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
 extension StoreOpening {
-    /// What is to happen with rows that the new version forbids.
+    /// The handling of rows that the new version forbids.
     var forbiddenRows: MigrationRules.ForbiddenRows {
         switch options?[ForbiddenRowsPolicyOption] {
         case let policy as ForbiddenRowsPolicy: policy.rule
@@ -15,7 +15,7 @@ extension StoreOpening {
     /// How many seconds to wait for others that use the files.
     var timeout: TimeInterval { (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteStoreDefaults.timeout }
 
-    /// The progress that the program gave; nil where it gave none.
+    /// The progress that the program has provided; nil if there is none.
     var progress: Progress? { options?[MigrationProgressOption] as? Progress }
 }
 

@@ -2,16 +2,16 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Platform
 
-/// Puts a migrated store, written elsewhere, into the place of the one it was made from, unless that has been changed since.
+/// Replaces a store by its migrated version, written elsewhere, unless the store has been changed since.
 ///
-/// The class of the store does so where it can, under the locks of its files. The file of another store is compared by its number, size and time.
+/// The class of the store does this if it can, under the locks of its files. The file of another store is compared by its number, size and time.
 struct StoreReplacement {
     let opening: StoreOpening
     let url: URL
-    /// What the files were like when the migration began.
+    /// The stamp of the files at the beginning of the migration.
     let stamp: String
 
-    /// - Throws: Code 134090 where others have the store open.
+    /// - Throws: Code 134090 if others have the store open.
     init(of opening: StoreOpening, at url: URL) throws {
         (self.opening, self.url) = (opening, url)
         stamp = try Self.stamp(opening, url)
@@ -25,7 +25,7 @@ struct StoreReplacement {
         return "\(number?.stringValue ?? "-") \(size?.stringValue ?? "-") \(written)"
     }
 
-    /// Copies the store to a place where there is none.
+    /// Copies the store to a place without a store.
     func copy(to place: URL) throws {
         switch opening.storeClass {
         case let files as any MovableStore.Type: try files.copyClosedFiles(from: url, to: place, options: opening.options)
@@ -35,9 +35,9 @@ struct StoreReplacement {
         }
     }
 
-    /// Puts a complete store, which nobody has open, into the place of the older one.
+    /// Replaces the older store by a complete one that is not open.
     ///
-    /// - Throws: Code 134110 where the older one has been changed since the migration began. It is as it was then.
+    /// - Throws: Code 134110 if the older store was changed since the migration began. It is left unchanged.
     func put(_ written: URL) throws {
         let isDone: Bool
         switch opening.storeClass {

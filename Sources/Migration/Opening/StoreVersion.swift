@@ -31,7 +31,7 @@ struct StoreVersion {
     /// Returns whether the store is of the version of a model, which is limited to its configuration.
     func isOf(_ model: NSManagedObjectModel) -> Bool { hashes?.areThose(of: model.entities) ?? false }
 
-    /// Returns whether the store is of a version. Its model is read where it may be, and where nothing else tells.
+    /// Returns whether the store is of a version. Reads the store's model if necessary and possible.
     func isOf(_ version: KnownVersion) -> Bool {
         guard let hashes else { return false }
         if !version.isRead {
@@ -52,8 +52,8 @@ struct StoreVersion {
 
     // MARK: The versions that the program knows
 
-    /// Returns the versions of each model that the program has in bundles, in order, limited to the configuration of the store. Those of the
-    /// bundle that the coordinator's model was read from come first.
+    /// Returns the versions of each model in the program's bundles, in order, limited to the configuration of the store. Those of the bundle that the
+    /// coordinator's model was read from come first.
     func versionsOfProgram() -> [[KnownVersion]] {
         var groups: [[ModelVersion]] = []
         if let url = opening.coordinator.managedObjectModel.versionsURL {
@@ -65,7 +65,7 @@ struct StoreVersion {
         return groups.map { group in group.map { KnownVersion($0, in: opening.configuration) } }
     }
 
-    /// Returns the version that the store was written with: one of the program, or several models of it merged; nil where none is.
+    /// Returns the version that the store was written with: one of the program, or several of its models merged; nil if there is none.
     func source(among groups: [[KnownVersion]]) -> KnownVersion? {
         for version in groups.joined() where isOf(version) { return adopted(version) }
         let parts = groups.joined().filter { mayBePart($0) && $0.isReadable }
@@ -89,7 +89,7 @@ struct StoreVersion {
         return version
     }
 
-    /// Returns the copy that the store keeps of its model; nil where it keeps none.
+    /// Returns the copy that the store keeps of its model; nil if it keeps none.
     ///
     /// - Throws: Code 259 for a copy that cannot be read.
     func keptModel() throws -> KnownVersion? {
@@ -104,7 +104,7 @@ struct StoreVersion {
 
     // MARK: Differences
 
-    /// Returns the names of the entities of a version whose hashes are not those of the store, with those that only the store has.
+    /// Returns the names of the entities of a version whose hashes differ from those of the store, including entities that only the store has.
     func entitiesDiffering(from version: KnownVersion) -> [String] {
         guard let hashes else { return version.model.entities.compactMap(\.name).sorted() }
         if !version.isRead, let known = version.knownHashes { return hashes.differing(from: known) }
@@ -116,8 +116,7 @@ struct StoreVersion {
         versions.map { ($0, entitiesDiffering(from: $0)) }.min { $0.1.count < $1.1.count }
     }
 
-    /// Returns a sentence that names the version nearest to the store's and the entities that differ, in detail where the store's model is
-    /// known.
+    /// Returns a sentence that names the version nearest to the store's and the entities that differ, in detail if the store's model is known.
     func nearestSentence(among versions: [KnownVersion], kept: KnownVersion?) -> String {
         guard let (version, differing) = nearest(among: versions) else { return "The program has no version of the model." }
         var sentence = "The nearest version is \(version.name); these entities differ: \(differing.joined(separator: ", "))."

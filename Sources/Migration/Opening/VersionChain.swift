@@ -4,10 +4,10 @@ internal import ObjectGraph
 
 /// Searches for the shortest chain of steps between two versions.
 ///
-/// To infer each step that may be one would take the square of the number of versions. The search takes every step for possible until it is refused: it
-/// looks for the shortest chain of these, infers only the steps of it, and begins anew where one is refused. What is refused for a property is refused
-/// for every pair of versions that have the same there, which their profiles tell: so the number of inferences is that of the changes that stand in the
-/// way, and not of the versions.
+/// Inferring every possible step would take time that is quadratic in the number of versions. The search considers every step possible until it is
+/// refused: it looks for the shortest chain of these, infers only the steps of that chain, and starts again if one is refused. A refusal because of a
+/// property applies to every pair of versions whose profiles are the same there. So the number of inferences depends on the number of changes that
+/// prevent them, not on the number of versions.
 final class VersionChain {
     private let versions: [KnownVersion]
     private let start: Int
@@ -16,17 +16,17 @@ final class VersionChain {
     private let route: MigrationRoute
     /// For each pair of versions, the first in rows, whether a step cannot be inferred.
     private var refused: [Bool]
-    /// The mapping models that may be those of a pair of versions, by their places.
+    /// The possible mapping models of a pair of versions, by their indices.
     private var mapped: [Int: [Int]] = [:]
     /// The ways that were found, by pair.
     private var ways: [Int: VersionStep.Way] = [:]
 
     /// - Parameters:
     ///   - versions: The versions.
-    ///   - start: The place of the store's.
-    ///   - end: The place of the coordinator's.
+    ///   - start: The index of the store's version.
+    ///   - end: The index of the coordinator's version.
     ///   - isOrdered: Whether the versions are in an order in which the coordinator's comes after the store's.
-    ///   - route: What knows mapping models, and infers mappings.
+    ///   - route: Finds mapping models, and infers mappings.
     init(over versions: [KnownVersion], from start: Int, to end: Int, isOrdered: Bool, by route: MigrationRoute) {
         (self.versions, self.start, self.end, self.isOrdered, self.route) = (versions, start, end, isOrdered, route)
         refused = Array(repeating: false, count: versions.count * versions.count)
@@ -42,16 +42,16 @@ final class VersionChain {
 
     private func pair(_ source: Int, _ destination: Int) -> Int { source * versions.count + destination }
 
-    /// Returns the steps; nil where there are none.
+    /// Returns the steps; nil if there are none.
     ///
-    /// - Parameter refusal: Why a mapping cannot be inferred from the first version to the last; nil where that was not tried.
+    /// - Parameter refusal: The reason why a mapping cannot be inferred from the first version to the last; nil if that was not tried.
     func steps(_ refusal: NSError?) throws -> [VersionStep]? {
         if let refusal { keep(refusal, start, end) }
-        // Each round but the last keeps a refusal. Where those say nothing of other versions, the search is given up after a while.
+        // Each round but the last records a refusal. If refusals never apply to other versions, the search stops after a limit.
         let limit = route.work.inferences + 2 * versions.count + 16
         while route.work.inferences < limit, let places = shortest() {
             let pairs = Array(zip(places, places.dropFirst()))
-            // Mapping models first: nothing is inferred for a chain that lacks one.
+            // Mapping models come first: nothing is inferred for a chain that lacks one.
             guard pairs.allSatisfy({ findsMappingModel($0, $1) }) else { continue }
             var steps: [VersionStep] = []
             for (source, destination) in pairs {
@@ -63,7 +63,8 @@ final class VersionChain {
         return nil
     }
 
-    /// Returns the places of the shortest chain whose steps are not refused, of several the one over the earliest versions; nil where there is none.
+    /// Returns the indices of the shortest chain whose steps are not refused, or of the one over the earliest versions if there are several; nil if
+    /// there is none.
     private func shortest() -> [Int]? {
         var before: [Int: Int] = [:]
         var queue = [start]
@@ -85,12 +86,12 @@ final class VersionChain {
         return nil
     }
 
-    /// What is inferred on the way back, or past the destination, could drop what a later version has again.
+    /// A mapping that is inferred to an earlier version, or past the destination, could drop data that a later version has again.
     private func mayBeInferred(_ source: Int, _ destination: Int) -> Bool {
         route.mayInfer && isOrdered && source < destination && destination <= end && !refused[pair(source, destination)]
     }
 
-    /// Looks for the mapping model of a step; returns false where there is none, and the step is to be inferred now, or is none.
+    /// Looks for the mapping model of a step. Returns false if there is none, in which case the step must be inferred or is impossible.
     private func findsMappingModel(_ source: Int, _ destination: Int) -> Bool {
         let pair = pair(source, destination)
         guard ways[pair] == nil, let places = mapped[pair] else { return true }
@@ -103,7 +104,7 @@ final class VersionChain {
         return false
     }
 
-    /// Returns the way of a step without a mapping model; nil where it turns out that there is none.
+    /// Returns the way of a step without a mapping model; nil if the step is found to be impossible.
     private func way(_ source: Int, _ destination: Int) throws -> VersionStep.Way? {
         let pair = pair(source, destination)
         if let way = ways[pair] { return way }
@@ -124,7 +125,7 @@ final class VersionChain {
 
     // MARK: Refusals
 
-    /// Keeps why a step cannot be inferred, also for all steps for which the same is to be said.
+    /// Records the reason why a step cannot be inferred, for all steps to which it applies.
     private func keep(_ refusal: NSError, _ source: Int, _ destination: Int) {
         refused[pair(source, destination)] = true
         for problem in refusal.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [refusal] {
@@ -138,7 +139,7 @@ final class VersionChain {
         }
     }
 
-    /// Returns the versions whose entity, or a property of it, is as that of a version; also where it has none.
+    /// Returns the versions whose entity, or a property of it, is the same as that of a version; also if that version has none.
     private func places(like place: Int, _ entity: String, _ property: String?) -> [Int] {
         func traits(_ place: Int) -> String? {
             guard let profile = versions[place].profiles[entity] else { return nil }

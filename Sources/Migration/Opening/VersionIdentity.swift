@@ -3,12 +3,11 @@ internal import Logging
 internal import ModelFiles
 @_spi(Stores) internal import ObjectGraph
 
-/// A version of the model that is known, and where it is known from.
+/// A known version of the model, and where it was found.
 ///
-/// A version in a file is read when its model is needed: which version it is, what its entities are called and which properties they have can be told
-/// without.
+/// A version in a file is only read when its model is needed: its identity, and the names of its entities and properties, are known without it.
 final class KnownVersion {
-    /// Where a version is known from.
+    /// The place where a version was found.
     enum Origin {
         /// The model of the coordinator.
         case coordinator
@@ -29,12 +28,12 @@ final class KnownVersion {
     private var limited: NSManagedObjectModel?
     private var failure: (any Error)?
 
-    /// Creates a version whose model is there.
+    /// Creates a version whose model is loaded.
     ///
     /// - Parameters:
     ///   - whole: The whole model.
     ///   - configuration: The configuration of the store; nil for all entities.
-    ///   - origin: Where the version is known from.
+    ///   - origin: The place where the version was found.
     ///   - checksum: A further checksum that the version has.
     init(_ whole: NSManagedObjectModel, in configuration: String?, origin: Origin, checksum: String? = nil) {
         (read, self.configuration, self.origin, listedChecksum, file) = (whole, configuration, origin, checksum, nil)
@@ -52,7 +51,7 @@ final class KnownVersion {
 
     // MARK: The model
 
-    /// The whole model, also where the store is limited to a configuration; one without entities where its file cannot be read.
+    /// The whole model, even if the store is limited to a configuration; a model without entities if its file cannot be read.
     var whole: NSManagedObjectModel {
         if let read { return read }
         var model = NSManagedObjectModel()
@@ -84,9 +83,9 @@ final class KnownVersion {
         return failure == nil
     }
 
-    // MARK: What can be told without the model
+    // MARK: Facts that do not need the model
 
-    /// The profiles of the entities of the whole model, from its file; nil where only the model tells.
+    /// The profiles of the entities of the whole model, from its file; nil if only the model has them.
     private lazy var profilesOfFile: [String: EntityProfile]? = file?.profiles()
 
     /// The profiles of the entities.
@@ -95,26 +94,26 @@ final class KnownVersion {
         ?? Dictionary(
             model.entities.map { ($0.name ?? "", EntityProfile(of: $0)) }, uniquingKeysWith: { first, _ in first })
 
-    /// The same, where the model is not needed: a configuration changes relationships that lead out of it.
+    /// The same, if the model is not needed: a configuration changes relationships that lead out of it.
     private var knownProfiles: [String: EntityProfile]? { isWhole ? profilesOfFile : nil }
 
-    /// The hashes of the whole model's entities, where it need not be read.
+    /// The hashes of the whole model's entities, if it need not be read.
     var hashesOfFile: [String: StoreModelHashes.Hashes]? { file.flatMap { file in profilesOfFile.map(file.hashes(of:)) } }
 
-    /// The hashes of the entities, where the model need not be read.
+    /// The hashes of the entities, if the model need not be read.
     var knownHashes: [String: StoreModelHashes.Hashes]? { isWhole ? hashesOfFile : nil }
 
-    /// The names and hashes of the whole model's entities by Apple's tools, where these list them beside the file.
+    /// The names and hashes of the whole model's entities by Apple's tools, if these list them beside the file.
     var listedHashes: [String: Data]? { file?.listedHashes }
 
-    /// The names of the whole model's entities, where it need not be read.
+    /// The names of the whole model's entities, if it need not be read.
     var namesOfFile: Set<String>? { (profilesOfFile.map { Set($0.keys) }) ?? listedHashes.map { Set($0.keys) } }
 
     /// Identifies the version in whatever form it was read: made of this framework's hashes.
     private(set) lazy var checksum: String =
         knownProfiles.map { NSManagedObjectModel.versionChecksum(of: $0.mapValues(\.ownHash)) } ?? model.ownVersionChecksum
 
-    /// A checksum that a program with this version knows it by, which is had without reading the model where that is possible.
+    /// A checksum by which a program with this version knows it, obtained without reading the model if possible.
     var cheapestChecksum: String {
         if isWhole, !isRead, profilesOfFile == nil, let listedHashes {
             return NSManagedObjectModel.versionChecksum(of: listedHashes)
@@ -139,7 +138,7 @@ final class KnownVersion {
     /// The version's checksum as programs know it.
     var publicChecksum: String { whole.versionChecksum }
 
-    /// Returns whether this is known to be the version of another without reading the model. False says nothing.
+    /// Returns whether this is known to be the version of another without reading the model. False means unknown.
     fileprivate func isKnownToBe(_ other: KnownVersion) -> Bool {
         if self === other { return true }
         guard isWhole else { return false }
@@ -147,7 +146,7 @@ final class KnownVersion {
         return listedHashes == other.whole.entityVersionHashesByName
     }
 
-    /// Returns whether this is known not to be the version of another without reading the model. False says nothing.
+    /// Returns whether this is known not to be the version of another without reading the model. False means unknown.
     fileprivate func isKnownNotToBe(_ other: KnownVersion) -> Bool {
         guard !isRead, let names = namesOfFile else { return false }
         let others = Set(other.model.entities.compactMap(\.name))
@@ -170,25 +169,24 @@ final class KnownVersion {
 }
 
 extension [KnownVersion] {
-    /// Returns the place of a version, whatever it was read from; nil where it is not among these. Models are read only where nothing else tells.
+    /// Returns the index of a version, whatever it was read from; nil if it is not among these. Models are read only if nothing else decides.
     func firstIndex(for version: KnownVersion) -> Int? {
         firstIndex { $0.isKnownToBe(version) } ?? firstIndex { !$0.isKnownNotToBe(version) && $0.checksum == version.checksum }
     }
 
-    /// Returns the version that is the same as another, whatever it was read from; nil where there is none.
+    /// Returns the version that is the same as another, whatever it was read from; nil if there is none.
     func first(for version: KnownVersion) -> KnownVersion? { firstIndex(for: version).map { self[$0] } }
 }
 
 extension NSManagedObjectModel {
-    /// The checksum over this framework's hashes, also where the model has Apple's.
+    /// The checksum over this framework's hashes, even if the model has Apple's.
     var ownVersionChecksum: String {
         NSManagedObjectModel.versionChecksum(
             of: Dictionary(
                 entities.compactMap { entity in entity.name.map { ($0, entity.ownVersionHash) } }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Returns a copy with the entities of a configuration only; the model itself for all of them, and where it does not have the
-    /// configuration.
+    /// Returns a copy with the entities of a configuration only; the model itself for all of them, and if it does not have the configuration.
     func limited(to configuration: String?) -> NSManagedObjectModel {
         guard let configuration, let members = entities(forConfigurationName: configuration) else { return self }
         let names = Set(members.compactMap(\.name))

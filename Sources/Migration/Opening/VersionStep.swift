@@ -3,7 +3,7 @@ internal import ObjectGraph
 
 /// One step of a migration: from a version to another.
 struct VersionStep {
-    /// What brings the store from one version to the other.
+    /// The way in which a step migrates the store from one version to the other.
     enum Way {
         /// The store itself, by an inferred mapping.
         case store(any ModelMigratingStore.Type, InferredMapping)

@@ -2,10 +2,10 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
-/// The versions that a store has left behind, in its metadata: by them an older program knows that it is older.
+/// The former versions of a store, in its metadata: an older program recognizes by them that it is older.
 ///
-/// The checksums are over this framework's hashes, which are the same in whatever form a version was read, or over those of Apple's tools for a version
-/// that would have to be read otherwise.
+/// The checksums are over this framework's hashes, which are the same in whatever form a version was read, or over those of Apple's tools for a
+/// version that would otherwise have to be read.
 enum VersionTrail {
     /// The metadata key of the checksums.
     static let key = "OpenCoreDataEarlierVersions"
@@ -15,7 +15,7 @@ enum VersionTrail {
 
     /// Adds the version that a store was migrated from, and those that precede its new one in the bundle, to the metadata of the store.
     ///
-    /// A store whose class cannot set metadata goes without, which is logged.
+    /// The metadata of a store whose class cannot set them stay unchanged, which is logged.
     static func extend(
         of opening: StoreOpening, at url: URL, from source: KnownVersion, to destination: KnownVersion, in groups: [[KnownVersion]]
     ) {
@@ -38,7 +38,7 @@ enum VersionTrail {
         }
     }
 
-    /// Returns why the program is older than a store of a version that it does not know; nil where nothing says so.
+    /// Returns the reason why the program is older than a store of an unknown version; nil if nothing indicates that.
     ///
     /// - Parameters:
     ///   - kept: The model that the store keeps of itself.
@@ -61,7 +61,7 @@ enum VersionTrail {
         return nil
     }
 
-    /// Returns the parts of the only version identifier; nil where it is not a number such as “2” or “v1.10.1”.
+    /// Returns the parts of the only version identifier; nil if it is not a number such as “2” or “v1.10.1”.
     private static func number(_ identifiers: [String]) -> [Int]? {
         let identifiers = identifiers.filter { !$0.isEmpty }
         guard identifiers.count == 1 else { return nil }

@@ -1,23 +1,23 @@
 public import Foundation
 public import ObjectGraph
 
-/// What opening a store would do to bring it to the version of the coordinator's model.
+/// The steps in which opening a store would migrate it to the version of the coordinator's model.
 ///
-/// ``ObjectGraph/NSPersistentStoreCoordinator/migrationPlan(for:)`` returns it and changes nothing. Print it to read it.
+/// ``ObjectGraph/NSPersistentStoreCoordinator/migrationPlan(for:)`` returns it without changing anything. Print it to read it.
 public struct MigrationPlan: Sendable, CustomStringConvertible {
     /// One step of a migration.
     public struct Step: Sendable, CustomStringConvertible {
-        /// What brings the store from one version to the next.
+        /// The way in which a step migrates the store from one version to the next.
         public enum Way: Sendable, Equatable {
             /// The store changes its files in place, by an inferred mapping.
             case inPlace
-            /// The store writes a copy that takes its place, by an inferred mapping.
+            /// The store writes a copy that replaces it, by an inferred mapping.
             case copied
-            /// The store itself, by an inferred mapping: in place where only tables and columns change. Earlier steps come before it is known.
+            /// The store itself, by an inferred mapping: in place if only tables and columns change. This is not known before the earlier steps.
             case inPlaceOrCopied
-            /// Objects are created anew by a mapping model, called so.
+            /// Objects are recreated by a mapping model with this name.
             case mappingModel(String)
-            /// Objects are created anew by an inferred mapping.
+            /// Objects are recreated by an inferred mapping.
             case inferredMapping
         }
 
@@ -25,9 +25,9 @@ public struct MigrationPlan: Sendable, CustomStringConvertible {
         public let source: String
         /// The version after the step.
         public let destination: String
-        /// What brings the store there.
+        /// The way in which the step migrates the store.
         public let way: Way
-        /// The label of the stage; nil where no stage has the step, or its stage has no label.
+        /// The label of the stage; nil if the step belongs to no stage, or its stage has no label.
         public let stage: String?
         /// Whether the step is a custom stage, in which the program's handlers run.
         public let isCustomStage: Bool
@@ -49,32 +49,32 @@ public struct MigrationPlan: Sendable, CustomStringConvertible {
 
     /// A row that the new version forbids.
     public struct ForbiddenRow: Sendable, Equatable {
-        /// The URI of the object, as it is before the migration.
+        /// The URI of the object before the migration.
         public let uri: URL
         /// The entity, in the new version.
         public let entity: String
         /// The properties that have no value, or the values of another row.
         public let properties: [String]
-        /// Whether the row has values of another that must be unique; false where a required value is missing.
+        /// Whether the row has the same values as another row in properties that must be unique; false if a required value is missing.
         public let violatesConstraint: Bool
     }
 
     /// The place of the store.
     public let url: URL
-    /// The steps, in order; none for a store that can be opened as it is.
+    /// The steps, in order; empty for a store that can be opened as it is.
     public let steps: [Step]
-    /// The number of objects of each entity after the steps, by the entity's name in the new version; nil where the class of the store does not tell, or a
-    /// mapping model decides.
+    /// The number of objects of each entity after the steps, by the entity's name in the new version; nil if the class of the store does not report
+    /// it, or a mapping model decides.
     public let rows: [String: Int]?
     /// The number of objects that the steps delete with their entity, by the name of the entity before its step.
     public let deletedRows: [String: Int]
-    /// The number of bytes that the steps need on the disk beside the store, at the most; nil where the class of the store does not tell.
+    /// The maximum number of bytes that the steps need on the disk in addition to the store; nil if the class of the store does not report it.
     public let bytes: Int64?
-    /// How many rows the version of the first step forbids; what later ones forbid is not known before.
+    /// The number of rows that the version of the first step forbids; rows that later versions forbid are not known in advance.
     public let forbiddenRowCount: Int
     /// The first thousand of them.
     public let forbiddenRows: [ForbiddenRow]
-    /// What happens with them.
+    /// The handling of these rows.
     public let forbiddenRowsPolicy: ForbiddenRowsPolicy
 
     /// Whether the store can be opened as it is.

@@ -1,7 +1,7 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// Makes plans of what opening a store would do.
+/// Plans the migration that opening a store would perform.
 struct MigrationPlanner {
     let opening: StoreOpening
 
@@ -13,7 +13,7 @@ struct MigrationPlanner {
         else { return plan(at: opening.url ?? URL(fileURLWithPath: "/dev/null"), [], nil) }
         let isStaged = opening.options?[NSPersistentStoreStagedMigrationManagerOptionKey] != nil
         guard isStaged || opening.isSet(NSMigratePersistentStoresAutomaticallyOption) else { return try planWithoutMigration(at: url) }
-        // Where rows lack what becomes required, the plan lists them; where none does, opening the store fails nevertheless, unless a policy is set.
+        // If rows lack a value that becomes required, the plan lists them. Even if no row does, opening the store fails unless a policy is set.
         let (store, migrator) = (try StoreVersion(opening, at: url, refused: nil), AutomaticMigrator())
         let planned = try plan(at: url, try migrator.plannedWay(of: store, nil, permitsMissingValues: true))
         if !planned.wouldFail, opening.forbiddenRows == .fail { _ = try migrator.plannedWay(of: store, nil) }
@@ -54,7 +54,7 @@ struct MigrationPlanner {
             let way: MigrationPlan.Step.Way
             switch step.way {
             case .store(let files, let mapping):
-                // What the files will be at the next steps is not known yet, but which rows they have.
+                // The state of the files at later steps is not known yet, but their rows are.
                 if number == 0 {
                     let first = try files.migrationEstimate(
                         at: url, options: opening.options, from: step.source.model, to: step.destination.model, by: mapping)
@@ -113,14 +113,14 @@ extension MigrationEstimate {
             isInPlace: isInPlace, rows: rows, deletedRows: deleted, bytes: bytes, forbiddenCount: forbiddenCount, forbidden: forbidden)
     }
 
-    /// The same where nothing is known of the rows any more.
+    /// The estimate without information about rows.
     fileprivate var withoutRows: MigrationEstimate {
         MigrationEstimate(
             isInPlace: isInPlace, rows: [:], deletedRows: deletedRows, bytes: bytes, forbiddenCount: forbiddenCount, forbidden: forbidden)
     }
     fileprivate var knowsRows: Bool { !rows.isEmpty }
 
-    /// The same for steps that are taken on a copy: the copy, and what the largest of them needs beside it.
+    /// The estimate for steps that are taken on a copy: the copy, and the additional space that the largest of them needs.
     fileprivate func onCopy(of url: URL) -> MigrationEstimate {
         let size = ((try? FileManager.default.attributesOfItem(atPath: url.path)[.size]) as? NSNumber)?.int64Value ?? 0
         return MigrationEstimate(

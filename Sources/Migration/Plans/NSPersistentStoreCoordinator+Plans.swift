@@ -2,13 +2,14 @@ internal import Foundation
 @_spi(Stores) public import ObjectGraph
 
 extension NSPersistentStoreCoordinator {
-    /// Returns what opening a store would do to bring it to the version of the coordinator's model, and changes nothing. Not in Apple's API.
+    /// Returns the steps in which opening a store would migrate it to the version of the coordinator's model, without changing anything. Not in
+    /// Apple's API.
     ///
-    /// The options of the description count as they do when the store is opened. Rows and forbidden rows are those of the first step, for the
-    /// store is not yet what the others begin with.
+    /// The options of the description apply as they do when the store is opened. Rows and forbidden rows are those of the first step, because the
+    /// store is not yet in the state in which the other steps begin.
     ///
     /// - Parameter description: The store.
-    /// - Returns: The plan; one without steps for a store that can be opened as it is, that does not exist, or has no file.
+    /// - Returns: The plan; it has no steps for a store that can be opened as it is, that does not exist, or that has no file.
     /// - Throws: The error with which opening the store would fail, except for forbidden rows, which the plan lists: 134100, 134130, 134140,
     ///   134190, 134504, 134506, ``StoreNewerThanModelError``; the errors of reading.
     public func migrationPlan(for description: NSPersistentStoreDescription) throws -> MigrationPlan {

@@ -36,7 +36,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - modelName: The name of the model, one of whose versions has the checksum, or the name of a version.
-    ///   - bundle: The bundle to search; nil for all that the program has, with the models embedded in it.
+    ///   - bundle: The bundle to search; nil for all bundles of the program, and the models embedded in it.
     ///   - versionChecksum: The checksum of the version.
     public init(name modelName: String, in bundle: Bundle?, versionChecksum: String) {
         (place, self.versionChecksum) = (.name(modelName, bundle), versionChecksum)
@@ -46,7 +46,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - versionHash: The hashes by the names of the entities.
-    ///   - bundle: The bundle to search; nil for all that the program has, with the models embedded in it.
+    ///   - bundle: The bundle to search; nil for all bundles of the program, and the models embedded in it.
     ///   - versionChecksum: The checksum of the version.
     public init(entityVersionHashes versionHash: [AnyHashable: Any], in bundle: Bundle?, versionChecksum: String) {
         var hashes: [String: Data] = [:]
@@ -54,7 +54,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
         (place, self.versionChecksum) = (.hashes(hashes, bundle), versionChecksum)
     }
 
-    /// The model. Where it cannot be found, the reason is logged and the model has no entities; a migration fails with the reason.
+    /// The model. If it cannot be found, the reason is logged and the model has no entities; a migration fails with the reason.
     open var resolvedModel: NSManagedObjectModel {
         do { return try resolve() } catch {
             Log.model.error("\(error.localizedDescription)")
@@ -64,7 +64,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
 
     /// Returns the model.
     ///
-    /// - Throws: Code 134504 (`NSManagedObjectModelReferenceNotFoundError`) where there is none.
+    /// - Throws: Code 134504 (`NSManagedObjectModelReferenceNotFoundError`) if there is none.
     final func resolve() throws -> NSManagedObjectModel {
         if let model = found.withLock({ $0 }) { return model }
         let model = try read()
@@ -102,10 +102,10 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Returns the version with the checksum; without one, the only version, or that of the name. Apple's checksums say nothing of models that
-    /// were read from XML.
+    /// Returns the version with the checksum; without a checksum, the only version, or the one with the name. Apple's checksums do not apply to
+    /// models that were read from XML.
     private func version(of versions: [ModelVersion], called name: String?, _ what: String) throws -> NSManagedObjectModel {
-        // Without reading the others, where nothing but the checksum has to tell.
+        // If only the checksum matters, the other versions need not be read.
         for version in versions where version.isKnownToHaveChecksum(versionChecksum) {
             if let model = try? version.model(), version.hasChecksum(versionChecksum, model) { return model }
         }
@@ -140,7 +140,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
 }
 
 extension ModelVersion {
-    /// Returns whether the version is known to have a checksum without reading it. False says nothing.
+    /// Returns whether the version is known to have a checksum without reading it. False means unknown.
     func isKnownToHaveChecksum(_ checksum: String) -> Bool {
         if self.checksum == checksum { return true }
         guard let entities = profiles().map(hashes(of:)) else { return false }

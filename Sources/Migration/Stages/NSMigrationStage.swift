@@ -7,7 +7,7 @@ internal import Predicates
 ///
 /// Source: [NSMigrationStage](https://developer.apple.com/documentation/coredata/nsmigrationstage).
 open class NSMigrationStage: NSObject {
-    /// What the stage is for, in errors and logs.
+    /// The purpose of the stage, in errors and logs.
     open var label: String?
 
     /// The stage for messages.
@@ -27,9 +27,9 @@ open class NSLightweightMigrationStage: NSMigrationStage {
     public init(_ versionChecksums: [String]) { self.versionChecksums = versionChecksums }
 }
 
-/// A stage from one version to the next, before and after which the program changes the objects.
+/// A stage from one version to the next, before and after which handlers of the program change the objects.
 ///
-/// A handler that was interrupted, as by the end of the process, is called again: it must bear finding its work done in part. One that has
+/// A handler that was interrupted, as by the end of the process, is called again: it must tolerate that its work is partly done. A handler that has
 /// returned is not called again, even if the process ends right after it.
 ///
 /// Source: [NSCustomMigrationStage](https://developer.apple.com/documentation/coredata/nscustommigrationstage).

@@ -3,7 +3,7 @@ public import ObjectGraph
 internal import Platform
 internal import Predicates
 
-/// The stages that bring a store from older versions of a model to the current one.
+/// The stages that migrate a store from older versions of a model to the current one.
 ///
 /// ```swift
 /// let split = NSCustomMigrationStage(
@@ -33,7 +33,7 @@ open class NSStagedMigrationManager: NSObject {
     /// The stage that is running; nil while none is.
     open var currentStage: NSMigrationStage? { state.withLock { $0.stage } }
 
-    /// A container whose only store is the one that is migrated, open in the version that the running handler is for; nil while no handler runs.
+    /// A container whose only store is the one being migrated, open in the version of the running handler; nil while no handler runs.
     open var container: NSPersistentContainer? { state.withLock { $0.container } }
 
     /// Runs `body` as a stage.

@@ -6,13 +6,13 @@ internal import Logging
 struct StagePath {
     /// A version of the path.
     struct Point {
-        /// The checksum that the stage gives.
+        /// The checksum that the stage specifies.
         let checksum: String
-        /// The version; nil where the program does not have its model.
+        /// The version; nil if the program does not have its model.
         var version: KnownVersion?
     }
 
-    /// What leads from one version to the next.
+    /// The link from one version to the next.
     struct Link {
         let stage: NSMigrationStage
         /// Whether the program takes part.
@@ -20,14 +20,14 @@ struct StagePath {
     }
 
     private(set) var points: [Point] = []
-    /// What leads from each version to the one after it.
+    /// The links from each version to the one after it.
     private(set) var links: [Link] = []
 
     /// - Parameters:
     ///   - stages: The stages.
-    ///   - versions: The versions that are known: those of the program, the coordinator's and the one that the store keeps.
+    ///   - versions: The known versions: those of the program, the coordinator's, and the one that the store keeps.
     ///   - configuration: The configuration of the store.
-    /// - Throws: Code 134504 where the model of a custom stage is missing; 134110 for stages that name a version twice.
+    /// - Throws: Code 134504 if the model of a custom stage is missing; 134110 for stages that name a version twice.
     init(_ stages: [NSMigrationStage], among versions: [KnownVersion], configuration: String?) throws {
         func known(_ checksum: String) -> KnownVersion? { versions.first { $0.checksums.contains(checksum) } }
         for stage in stages {
@@ -73,26 +73,26 @@ struct StagePath {
         return version.checksum == second.checksum
     }
 
-    /// Returns the place of a version; nil where it is not on the path.
+    /// Returns the index of a version; nil if it is not on the path.
     func place(of version: KnownVersion) -> Int? {
         points.firstIndex { $0.version?.checksum == version.checksum || version.checksums.contains($0.checksum) }
     }
 
-    /// Returns the place of a store; nil where its version is not on the path.
+    /// Returns the index of a store's version; nil if it is not on the path.
     func place(of store: StoreVersion) -> Int? {
         points.firstIndex { point in point.version.map(store.isOf) ?? false }
             ?? points.firstIndex { $0.checksum == store.checksum }
     }
 
-    /// Makes the link to a point one of a custom stage only where the stage begins with the point before it.
+    /// Returns the custom stage of a link, only if the stage begins at the point before it.
     func custom(at place: Int) -> NSCustomMigrationStage? {
         guard let stage = links[place].custom, points[place].checksum == stage.currentModel.versionChecksum else { return nil }
         return stage
     }
 
-    /// Checks that a migration that passes over a version of a stage does not skip the whole stage.
+    /// Checks that a migration that skips a version of a stage does not skip the whole stage.
     ///
-    /// - Throws: Code 134504 where none of the stage's versions is known.
+    /// - Throws: Code 134504 if none of the stage's versions is known.
     func checkPassing(over place: Int) throws {
         guard let stage = links[place - 1].stage as? NSLightweightMigrationStage else { return }
         if points.contains(where: { $0.version != nil && stage.versionChecksums.contains($0.checksum) }) { return }

@@ -16,8 +16,8 @@ struct StageRunner {
         }
     }
 
-    /// Runs a custom stage from where it was left: the mark in the store says that its first handler has returned, and the version whether the
-    /// store was migrated since.
+    /// Runs a custom stage from the point where it was interrupted: the mark in the store shows that its first handler has returned, and the version
+    /// whether the store was migrated since.
     private func run(_ stage: NSCustomMigrationStage, _ step: VersionStep) throws {
         let metadata = try opening.storeClass.metadataForPersistentStore(with: url)
         let hasBegun = UnfinishedStage(metadata)?.isOf(stage) ?? false

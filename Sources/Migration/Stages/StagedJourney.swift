@@ -21,7 +21,7 @@ struct StagedJourney {
         case custom(VersionStep, NSCustomMigrationStage)
     }
 
-    /// - Throws: Code 134504 where the coordinator's version is none of the stages', or a model is missing; 134505 for a store without version
+    /// - Throws: Code 134504 if the coordinator's version is not among those of the stages, or a model is missing; 134505 for a store without version
     ///   hashes.
     init(_ store: StoreVersion, by manager: NSStagedMigrationManager) throws {
         (self.store, self.manager) = (store, manager)
@@ -49,12 +49,12 @@ struct StagedJourney {
     /// Whether the store can be opened as it is.
     var isAtItsEnd: Bool { store.isOf(destination.model) && UnfinishedStage(store.metadata) == nil }
 
-    /// Returns the parts of the way that are left.
+    /// Returns the remaining parts of the way.
     ///
-    /// - Throws: Code 134504 where the store's version is none of the stages' and has no safe way to the nearest, 134506 where it comes after the
-    ///   coordinator's, ``StoreNewerThanModelError`` where the program is older; 134190 for a step that cannot be inferred.
+    /// - Throws: Code 134504 if the store's version is not among those of the stages and has no safe way to the nearest, 134506 if it comes after the
+    ///   coordinator's, ``StoreNewerThanModelError`` if the program is older; 134190 for a step that cannot be inferred.
     ///
-    /// - Parameter permitsMissingValues: Whether what becomes required needs no default value; nil for what the options say.
+    /// - Parameter permitsMissingValues: Whether values that become required need no default; nil to follow the options.
     func parts(_ permitsMissingValues: Bool?) throws -> [Part] {
         let route = MigrationRoute(store, in: groups, permitsMissingValues: permitsMissingValues)
         if let unfinished = UnfinishedStage(store.metadata) { return try parts(after: unfinished, route) }

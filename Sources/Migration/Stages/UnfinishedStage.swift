@@ -1,10 +1,10 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The mark of a custom stage that has begun to change a store, in the store's metadata: what was done is not done again, and a store with the
-/// mark is not opened before the stage has ended.
+/// The mark, in the store's metadata, of a custom stage that has begun to change a store: finished work is not repeated, and a store with the mark is
+/// not opened before the stage has ended.
 struct UnfinishedStage {
-    /// The checksums that the stage gives of its versions.
+    /// The checksums that the stage specifies for its versions.
     let source: String
     let destination: String
 
@@ -12,7 +12,7 @@ struct UnfinishedStage {
         (source, destination) = (stage.currentModel.versionChecksum, stage.nextModel.versionChecksum)
     }
 
-    /// Reads metadata; nil where no stage is unfinished.
+    /// Reads metadata; nil if no stage is unfinished.
     init?(_ metadata: [String: Any]) {
         guard let texts = metadata[StoreOpening.unfinishedStageKey] as? [String], texts.count == 2 else { return nil }
         (source, destination) = (texts[0], texts[1])

@@ -82,7 +82,7 @@ struct ContentsReader {
         let entity = NSEntityDescription()
         entity.name = try fields.required("name")
         if let name = fields.text("representedClassName") {
-            // An empty name stands for the base class; it is written back unchanged.
+            // An empty name denotes the base class; it is written back unchanged.
             if name.isEmpty { fields.keep("representedClassName", name) } else { entity.managedObjectClassName = name }
         }
         entity.isAbstract = try fields.flag("isAbstract")

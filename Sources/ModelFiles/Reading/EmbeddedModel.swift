@@ -40,7 +40,7 @@ extension EmbeddedModel {
         ProgramClasses.shared.names(beginningWith: "EmbeddedModel_").compactMap { NSClassFromString($0) as? EmbeddedModel.Type }
     }
 
-    /// Returns the model called `name`; where several modules have one, that of the program itself.
+    /// Returns the model called `name`; if several modules have one, that of the program itself.
     static func called(_ name: String) -> EmbeddedModel.Type? {
         var found = all.filter { $0.name == name }
         if found.isEmpty {

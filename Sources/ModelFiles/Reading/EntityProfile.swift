@@ -4,18 +4,19 @@ internal import Platform
 internal import Predicates
 internal import PropertyLists
 
-/// What a version of a model says of one entity, as far as it tells versions apart and decides what they may become: names, a hash, and the traits
-/// of each property.
+/// The facts about one entity in a version of a model that distinguish versions and determine which migrations are possible: names, a hash, and the
+/// traits of each property.
 ///
-/// It is had of a part of a file, where a model takes all of it.
+/// It needs only a part of a file, while a model needs all of it.
 package struct EntityProfile: Sendable {
     /// This framework's hash of the entity.
     package let ownHash: Data
     /// The names of the properties that the entity declares.
     package let declared: Set<String>
-    /// Whether it is abstract, its renaming identifier, and what it inherits from.
+    /// Whether it is abstract, its renaming identifier, and its superentity.
     package let traits: String
-    /// For each property, also an inherited one, what decides what it may become: its kind and type, and whether it needs a value and has one.
+    /// The traits of each property, including inherited ones, that determine the possible migrations: its kind and type, and whether it requires a
+    /// value and has a default.
     package let propertyTraits: [String: String]
 
     package init(of entity: NSEntityDescription) {
@@ -56,7 +57,7 @@ package struct EntityProfile: Sendable {
 ///
 /// Its members may be called on any thread.
 package final class EntityProfiles: Sendable {
-    /// Those of the process.
+    /// The profiles of the process.
     package static let shared = EntityProfiles()
     /// How many texts are kept; more are forgotten together.
     private static let limit = 10_000
@@ -78,7 +79,7 @@ package final class EntityProfiles: Sendable {
     /// How many profiles, and with them hashes, have been made.
     package var madeCount: Int { kept.withLock { $0.madeCount } }
 
-    /// Returns the profiles of the entities in the XML of an `.xcdatamodel`, by name; nil where only its reader knows what it says.
+    /// Returns the profiles of the entities in the XML of an `.xcdatamodel`, by name; nil if only the model reader can interpret it.
     package func profiles(in contents: Data) -> [String: EntityProfile]? {
         guard let texts = EntityTexts(contents) else { return nil }
         var entities: [String: (text: String, parent: String?)] = [:]
@@ -87,7 +88,7 @@ package final class EntityProfiles: Sendable {
         }
         var profiles: [String: EntityProfile] = [:]
         for (name, entity) in entities {
-            // A hash is over what is inherited, too.
+            // A hash includes inherited properties, too.
             var parts = [entity.text]
             var parent = entity.parent
             while let above = parent {

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// The texts of the entities in the XML of an `.xcdatamodel`, as they are in the file.
 ///
-/// It looks for tags only, which takes a hundredth of the time of reading the model. What a file of Xcode's never has, a comment or character data,
-/// could hide one, and makes it nil.
+/// It only looks for tags, which takes a hundredth of the time of reading the model. A comment or character data, which Xcode's files never contain,
+/// could hide a tag, and makes the result nil.
 struct EntityTexts {
     /// The texts of the entities, from `<entity` to the end of the element.
     private(set) var entities: [String] = []
@@ -53,7 +53,7 @@ struct EntityTexts {
         return open == nil
     }
 
-    /// Returns the place after the end of a tag; nil where there is none. A value in quotes may have the sign that ends it.
+    /// Returns the place after the end of a tag; nil if there is none. A quoted value may contain the closing character.
     private static func end(ofTagAt begin: Int, in bytes: UnsafeRawBufferPointer) -> Int? {
         var quote: UInt8?
         var place = begin

@@ -12,7 +12,7 @@ struct ModelAssembly {
 
     /// The maximum depth of inheritance.
     static let inheritanceLimit = 100
-    /// The maximum number of UTF-8 bytes of a name: names become classes, tables and keys, and are looked at many times.
+    /// The maximum number of UTF-8 bytes of a name: names become classes, tables and keys, and are read many times.
     static let nameLimit = 10_000
 
     let file: String?
@@ -132,10 +132,10 @@ struct ModelAssembly {
 }
 
 extension NSRelationshipDescription {
-    /// Takes what an archive of a model says in numbers.
+    /// Sets the numeric values from an archive of a model.
     ///
-    /// - Parameter rule: the number of a delete rule; nil for the usual one.
-    /// - Returns: what is wrong with the numbers; nil where nothing is.
+    /// - Parameter rule: The number of a delete rule; nil for the default.
+    /// - Returns: The problem with the numbers; nil if there is none.
     func take(minCount: Int, maxCount: Int, deleteRule rule: Int?) -> String? {
         // Archives have 32 bits for a count: in Apple's, `maxCount = .max` is -1.
         self.minCount = max(0, minCount)

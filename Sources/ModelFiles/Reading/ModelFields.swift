@@ -3,7 +3,7 @@ internal import ObjectGraph
 internal import Predicates
 internal import PropertyLists
 
-/// The attributes of an XML element while it is read: those that no reader has taken are preserved.
+/// The attributes of an XML element while it is read. Attributes that no reader has taken are preserved.
 struct ModelFields {
     let element: XMLElement
     let file: String?

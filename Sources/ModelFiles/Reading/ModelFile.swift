@@ -25,7 +25,7 @@ package struct ModelFile {
     var hashes: [String: Data]?
     /// The checksum from `VersionInfo.plist`.
     var checksum: String?
-    /// The module for class names without one, where the model was compiled for a module.
+    /// The module for class names without one, if the model was compiled for a module.
     var module: String?
     /// The content of the file, for a model embedded in the program.
     private var contents: Data?
@@ -173,13 +173,13 @@ package struct ModelFile {
         }
     }
 
-    /// Returns the profiles of the version's entities without reading the model; nil where only the model tells.
+    /// Returns the profiles of the version's entities without reading the model; nil if only the model has them.
     func profiles() -> [String: EntityProfile]? {
         guard case .contents = form, let data = try? data() else { return nil }
         return EntityProfiles.shared.profiles(in: data)
     }
 
-    /// Returns the hashes that the version's entities have: those by Apple's tools, where there are any.
+    /// Returns the hashes of the version's entities: those by Apple's tools, if there are any.
     func hashes(of profiles: [String: EntityProfile]) -> [String: StoreModelHashes.Hashes] {
         Dictionary(
             // Bounded: the keys of a dictionary.

@@ -2,7 +2,7 @@ internal import Foundation
 public import ObjectGraph
 internal import TakenNames
 
-/// An error or warning about a model: its place, a message, and what to do.
+/// An error or warning about a model: its place, a message, and a remedy.
 public struct ModelFinding: Hashable, Sendable, CustomStringConvertible {
     /// The severity of a finding.
     public enum Severity: Int, Comparable, Sendable {
@@ -43,8 +43,8 @@ extension NSManagedObjectModel {
 
     /// Checks the model like ``check(namesOfClasses:)``.
     ///
-    /// - Parameter isStrict: Whether values of a model file that are none of their attribute's type are errors. They are warnings otherwise:
-    ///   such models are in use, and read leniently.
+    /// - Parameter isStrict: Whether values in a model file that do not fit their attribute's type are errors. Otherwise they are warnings: such
+    ///   models are in use, and read leniently.
     package func check(namesOfClasses: Bool, isStrict: Bool) -> [ModelFinding] {
         let errors = ModelCheck.errors(of: self)
         var findings = errors.map { mistake in
@@ -149,7 +149,7 @@ enum ModelWarnings {
         return findings
     }
 
-    /// Finds values in the model file that are none of an attribute's type.
+    /// Finds values in the model file that do not fit an attribute's type.
     static func mistypedValues(of attribute: NSAttributeDescription, isStrict: Bool) -> [ModelFinding] {
         func note(_ message: String, _ advice: String) -> ModelFinding {
             ModelFinding(

@@ -72,7 +72,7 @@ enum ModelLocator {
         return bundles.contains { $0.bundleURL.standardizedFileURL == main } ? EmbeddedModel.all : []
     }
 
-    /// Returns the versions of each model in bundles, and in the program where the main bundle is among them or no bundles are given.
+    /// Returns the versions of each model in bundles, and in the program if the main bundle is among them or no bundles are given.
     static func versions(in bundles: [Bundle]?) -> [[ModelFile]] {
         let embedded = embedded(in: bundles)
         let names = Set(embedded.map(\.name))

@@ -13,13 +13,13 @@ package struct ModelVersion {
     /// The file of the version.
     package var place: URL { file.url.resolvingSymlinksInPath() }
 
-    /// The checksum in `VersionInfo.plist`; nil where there is none.
+    /// The checksum in `VersionInfo.plist`; nil if there is none.
     package var checksum: String? { file.checksum }
 
-    /// The hashes in `VersionInfo.plist`; nil where there are none.
+    /// The hashes in `VersionInfo.plist`; nil if there are none.
     package var listedHashes: [String: Data]? { file.hashes }
 
-    /// Returns the profiles of the version's entities without reading the model; nil where only the model tells.
+    /// Returns the profiles of the version's entities without reading the model; nil if only the model has them.
     package func profiles() -> [String: EntityProfile]? { file.profiles() }
 
     /// Returns the hashes that entities of some profiles have in the version.
@@ -36,7 +36,7 @@ package struct ModelVersion {
 
     /// Returns the versions of each model in bundles, in the order of their names, in which 10 comes after 9.
     ///
-    /// - Parameter bundles: The bundles; nil for all that the program has, with the models embedded in it.
+    /// - Parameter bundles: The bundles; nil for all bundles of the program, and the models embedded in it.
     package static func ofModels(in bundles: [Bundle]?) -> [[ModelVersion]] { ModelLocator.versions(in: bundles).map(inOrder) }
 
     /// Returns the versions of the model at a URL, in order.
@@ -44,7 +44,7 @@ package struct ModelVersion {
     /// - Throws: Code 259 or 260 for a bundle that cannot be read.
     package static func ofModel(at url: URL) throws -> [ModelVersion] { inOrder(try ModelFile.versions(at: url)) }
 
-    /// Returns the versions of the model called `name` in a bundle, or in all that the program has; none where there is no such model.
+    /// Returns the versions of the model called `name` in a bundle, or in all bundles of the program; empty if there is no such model.
     package static func ofModel(named name: String, in bundle: Bundle?) -> [ModelVersion] {
         if let embedded = ModelLocator.embedded(in: bundle.map { [$0] }).first(where: { $0.name == name }) {
             return inOrder(embedded.files)
@@ -70,7 +70,7 @@ package struct ModelVersion {
 }
 
 extension ModelFile {
-    /// The bundle of the version; nil where it is in none.
+    /// The bundle of the version; nil if it is in none.
     var bundleOfVersions: URL? {
         // The version is a file of a .momd, or a file in a folder of an .xcdatamodeld.
         let folder = url.deletingLastPathComponent()

@@ -6,7 +6,7 @@ extension NSManagedObjectModel {
     /// Creates a model with copies of all entities of other models.
     ///
     /// - Parameter models: The models; nil for none.
-    /// - Returns: The model; nil when two entities of one name differ, where Apple's framework raises an exception. The reason is logged;
+    /// - Returns: The model; nil if two entities of one name differ, for which Apple's framework raises an exception. The reason is logged;
     ///   ``init(merging:)`` throws it.
     public convenience init?(byMerging models: [NSManagedObjectModel]?) {
         do {
@@ -118,10 +118,10 @@ extension NSManagedObjectModel {
 
     /// Returns all models of bundles, merged, in the versions that a store was written with.
     ///
-    /// A version of a model is the store's if it has the store's hashes. A store of Apple's framework contains hashes that models read from
-    /// XML do not have; a version is then the store's if it equals the copy of the model in the file. Where the file has no copy either, as
-    /// those from before 2012, the only version with the names of the store's entities is, or the only one of these with the store's version
-    /// identifiers. The entities of the result have the store's hashes.
+    /// A version of a model is the store's if it has the store's hashes. A store of Apple's framework contains hashes that models read from XML do
+    /// not have; a version is then the store's if it equals the copy of the model in the file. If the file has no copy either, like files from before
+    /// 2012, it is the only version with the names of the store's entities, or the only one of these with the store's version identifiers. The
+    /// entities of the result have the store's hashes.
     ///
     /// - Parameters:
     ///   - bundles: The bundles; nil for the main bundle, to which embedded models belong, and the resource bundles of packages beside it.

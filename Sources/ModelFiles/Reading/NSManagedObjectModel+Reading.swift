@@ -19,8 +19,8 @@ extension NSManagedObjectModel {
     /// Reads a model, like ``init(contentsOf:)``.
     ///
     /// - Parameter url: The file or bundle.
-    /// - Throws: Code 260 (`NSFileReadNoSuchFileError`) where there is no model, and 259 (`NSFileReadCorruptFileError`) for a malformed
-    ///   one, naming file, line and element.
+    /// - Throws: Code 260 (`NSFileReadNoSuchFileError`) if there is no model, and 259 (`NSFileReadCorruptFileError`) for a malformed one, naming
+    ///   file, line and element.
     public convenience init(reading url: URL) throws {
         self.init()
         try ModelFile.current(at: url).read(into: self)

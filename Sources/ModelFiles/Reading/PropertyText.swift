@@ -28,7 +28,7 @@ extension RequestText {
 
 /// Converts bounds, lengths and patterns in model files to and from validation predicates.
 enum ValidationText {
-    /// The fields of bounds. Those that are none of the attribute's type are left in the fields, and have no effect.
+    /// The fields of bounds. Bounds that do not fit the attribute's type are left in the fields, and have no effect.
     static let bounds = ["minValueString", "maxValueString", "minDateTimeInterval", "maxDateTimeInterval"]
 
     static func predicates(_ fields: inout ModelFields, type: NSAttributeType) throws -> [NSPredicate] {
@@ -57,7 +57,7 @@ enum ValidationText {
         return predicates
     }
 
-    /// Returns the XML attribute for a validation predicate, nil where there is none.
+    /// Returns the XML attribute for a validation predicate; nil if there is none.
     static func attribute(for predicate: NSPredicate, type: NSAttributeType) -> (name: String, value: String)? {
         guard case .comparison(let comparison) = try? predicate.tree(), comparison.modifier == .direct, comparison.options == [],
             let value = constant(comparison.right)

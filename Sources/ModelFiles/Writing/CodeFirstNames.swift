@@ -54,7 +54,7 @@ struct CodeFirstNames {
         return place(relationship) < place(inverse)
     }
 
-    /// Returns the Swift name of a property, and its name in the model where it differs.
+    /// Returns the Swift name of a property, and its name in the model if it differs.
     static func swiftName(of name: String) -> (swift: String, model: String?) {
         let identifier = identifier(name)
         if identifier != name || TakenNames.impossible.contains(name) {

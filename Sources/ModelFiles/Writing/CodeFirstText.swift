@@ -29,7 +29,7 @@ enum CodeFirstText {
         }
     }
 
-    /// Returns the closure that configures a request; nil where it has only default settings.
+    /// Returns the closure that configures a request; nil if it has only default settings.
     static func configuration(of request: NSFetchRequest<any NSFetchRequestResult>, at place: String) throws -> String? {
         guard request.sortDescriptors?.isEmpty ?? true, request.propertiesToFetch == nil, request.propertiesToGroupBy == nil,
             request.havingPredicate == nil

@@ -9,8 +9,8 @@ extension NSManagedObjectModel {
     /// No public compiled model shows the format of external storage, Spotlight, CloudKit encryption and the elements of composite
     /// attributes. A model with any of these also contains its XML, which Apple's reader ignores and ``init(compiledModel:)`` prefers.
     ///
-    /// - Throws: Code 512 (`NSFileWriteUnknownError`) naming entity and property, for what neither form can represent: predicates with
-    ///   code, and user info or default values that hold other objects.
+    /// - Throws: Code 512 (`NSFileWriteUnknownError`) naming entity and property, for values that neither form can represent: predicates with code,
+    ///   and user info or default values that hold other objects.
     public func compiledModel() throws -> Data {
         var writer = CompiledModelWriter()
         let data = try writer.data(of: self, contents: nil)

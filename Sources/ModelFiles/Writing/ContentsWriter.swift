@@ -6,8 +6,8 @@ internal import PropertyLists
 extension NSManagedObjectModel {
     /// Returns the model as the XML of an `.xcdatamodel`'s file `contents`. The same model always produces the same bytes.
     ///
-    /// - Throws: Code 512 (`NSFileWriteUnknownError`) naming entity and property, for what the XML cannot represent: a default value that
-    ///   is not a string or number, user info other than strings, a validation predicate that is not a bound, length or pattern.
+    /// - Throws: Code 512 (`NSFileWriteUnknownError`) naming entity and property, for values that the XML cannot represent: a default value that is
+    ///   not a string or number, user info other than strings, a validation predicate that is not a bound, length or pattern.
     public func xcdatamodelContents() throws -> Data {
         var writer = ContentsWriter()
         return Data(try writer.element(of: self).document.utf8)
@@ -250,11 +250,11 @@ extension ContentsWriter {
             let isDate = type == .dateAttributeType
             attributes.append((isDate ? "defaultDateTimeInterval" : "defaultValueString", isSpelled && !isDate ? spelling : text))
         } else if attribute.mistypedDefault != nil {
-            // What means nothing here is written back as it was.
+            // A default value that has no meaning here is written back unchanged.
             attributes.append(("defaultValueString", spelling))
         }
         for (predicate, warning) in attribute.validationRules {
-            // Compiled models say the usual codes.
+            // Compiled models contain the usual codes explicitly.
             let isUsual = warning.map { ($0 as? NSNumber)?.intValue ?? $0 as? Int == attribute.usualCode(of: predicate) } ?? true
             guard let (name, value) = ValidationText.attribute(for: predicate, type: type), !attributes.contains(where: { $0.0 == name }),
                 isUsual

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Writes values of property lists as text, for the places of a model file that hold nothing else: models from before Xcode 4 have arrays
-/// and dictionaries in the user info of their entities, for the sync services of the time.
+/// Writes values of property lists as text, for the parts of a model file that can only hold text: models from before Xcode 4 have arrays and
+/// dictionaries in the user info of their entities, for the sync services of the time.
 enum PropertyListText {
-    /// Returns a text as it is, a number as a numeral, a Boolean as YES or NO, and a collection as JSON; nil for any other value.
+    /// Returns a text unchanged, a number as a numeral, a Boolean as YES or NO, and a collection as JSON; nil for any other value.
     static func text(of value: Any) -> String? {
         switch value {
         case let text as String: text
@@ -16,7 +16,7 @@ enum PropertyListText {
         }
     }
 
-    /// Returns a collection whose elements JSON can represent; nil where it cannot.
+    /// Returns a collection whose elements JSON can represent; nil if it cannot.
     private static func json(_ value: Any) -> Any? {
         switch value {
         case let text as String: return text

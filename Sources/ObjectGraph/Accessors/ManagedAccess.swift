@@ -140,7 +140,7 @@ public struct RawManagedValue<Value: RawRepresentable>: ManagedValue where Value
     public static func fits(_ property: NSPropertyDescription) -> Bool { Value.RawValue.fits(property) }
     /// Returns whether an attribute of another type is read as the raw value's type by a conversion.
     public static func converts(_ attribute: NSAttributeDescription) -> Bool { Value.RawValue.converts(attribute) }
-    /// Returns the value whose raw value an attribute of another type has; nil where there is none.
+    /// Returns the value with the raw value of an attribute of another type; nil if there is none.
     public static func converted(_ value: Any?) -> RawManagedValue? {
         Value.RawValue.converted(value).flatMap { Value(rawValue: $0) }.map { RawManagedValue($0) }
     }
@@ -160,8 +160,7 @@ extension NSManagedObject {
         set { property.set(RawManagedValue(newValue), in: self) }
     }
 
-    /// Reads or sets a property that is stored as its raw value; reads nil also where the raw value has no case. Call it on the context's
-    /// queue.
+    /// Reads or sets a property that is stored as its raw value; it also reads nil if the raw value has no case. Call it on the context's queue.
     @inlinable public final subscript<Value: RawRepresentable>(property: ManagedProperty<RawManagedValue<Value>?>) -> Value? {
         get { property.value(in: self)?.value }
         set { property.set(newValue.map { RawManagedValue($0) }, in: self) }

@@ -65,8 +65,7 @@ extension NSManagedObject {
         set { key.key.set(newValue.rawValue, in: self) }
     }
 
-    /// Reads or sets a property that is stored as its raw value; reads nil also where the raw value has no case. Call it on the context's
-    /// queue.
+    /// Reads or sets a property that is stored as its raw value; it also reads nil if the raw value has no case. Call it on the context's queue.
     public final subscript<Value>(key: ManagedRawKey<Value, Value?>) -> Value? {
         get { key.value(in: self) }
         set { key.key.set(newValue?.rawValue, in: self) }
@@ -94,7 +93,7 @@ enum FoundationCounterpart {
         return object(any) as? Value ?? plain(any) as? Value
     }
 
-    /// Casts a value to a type like ``cast(_:)``, and converts it as typed accessors do where it is of another type.
+    /// Casts a value to a type like ``cast(_:)``, and converts a value of another type as typed accessors do.
     static func bridged<Value>(_ any: Any?) -> Value? {
         if let value = any as Any as? Value { return value }
         if let any = AttributeCheck.unwrapped(any), let type = Value.self as? any ManagedValue.Type, let value = type.converted(any),

@@ -1,7 +1,7 @@
 public import Foundation
 internal import Predicates
 
-// The rest of what NSOrderedSet and NSMutableOrderedSet have.
+// The remaining methods of NSOrderedSet and NSMutableOrderedSet.
 extension OrderedRelationshipSet {
     // MARK: Reading
 
@@ -32,7 +32,7 @@ extension OrderedRelationshipSet {
     public func reverseObjectEnumerator() -> NSEnumerator { NSArray(array: array.reversed()).objectEnumerator() }
     /// Calls `block` with each object and its index, until it sets the flag.
     public func enumerateObjects(_ block: (Any, Int, UnsafeMutablePointer<ObjCBool>) -> Void) { array.enumerate(block) }
-    /// Returns the index of the first object for which `predicate` is true; `NSNotFound` where it is true for none.
+    /// Returns the index of the first object for which `predicate` is true; `NSNotFound` if there is none.
     public func index(ofObjectPassingTest predicate: (Any, Int, UnsafeMutablePointer<ObjCBool>) -> Bool) -> Int {
         var found = NSNotFound
         array.enumerate { object, index, stop in
@@ -52,7 +52,7 @@ extension OrderedRelationshipSet {
     public func sortedArray(comparator: (Any, Any) -> ComparisonResult) -> [Any] {
         array.sorted { comparator($0, $1) == .orderedAscending }
     }
-    /// Returns the objects sorted by sort descriptors. Those that name no property stop the program with a message.
+    /// Returns the objects sorted by sort descriptors. A descriptor that names no property stops the program with a message.
     public func sortedArray(using sortDescriptors: [NSSortDescriptor]) -> [Any] { array.sortedOrStopping(using: sortDescriptors) }
 
     // MARK: Changing
@@ -69,7 +69,7 @@ extension OrderedRelationshipSet {
     public func minusSet(_ other: Set<AnyHashable>) { removeObjects(in: other.map(\.base)) }
     /// Removes the objects that are not in a set.
     public func intersectSet(_ other: Set<AnyHashable>) { owner.editOrder(of: relationship) { $0.removeAll { !other.contains($0) } } }
-    /// Replaces the object at an index, or adds it where the index is that after the last one.
+    /// Replaces the object at an index, or appends it if the index is the end index.
     public func setObject(_ object: Any, at index: Int) { index == endIndex ? add(object) : replaceObject(at: index, with: object) }
     /// Removes the objects of a range of indexes.
     public func removeObjects(in range: NSRange) { removeObjects(at: IndexSet(integersIn: range.location..<range.location + range.length)) }
@@ -78,14 +78,14 @@ extension OrderedRelationshipSet {
         let kept = Set(array.filtered(using: predicate))
         owner.editOrder(of: relationship) { $0.removeAll { !kept.contains($0) } }
     }
-    /// Sorts the objects by sort descriptors. Those that name no property stop the program with a message.
+    /// Sorts the objects by sort descriptors. A descriptor that names no property stops the program with a message.
     public func sort(using sortDescriptors: [NSSortDescriptor]) {
         let sorted = array.sortedOrStopping(using: sortDescriptors)
         owner.editOrder(of: relationship) { $0 = sorted }
     }
-    /// Sorts the objects by a comparison; the order of equal ones stays.
+    /// Sorts the objects by a comparison; equal objects keep their order.
     public func sort(options: NSSortOptions, usingComparator comparator: (Any, Any) -> ComparisonResult) { sort(comparator: comparator) }
-    /// Sorts the objects of a range of indexes by a comparison; the order of equal ones stays.
+    /// Sorts the objects of a range of indexes by a comparison; equal objects keep their order.
     public func sortRange(_ range: NSRange, options: NSSortOptions = [], usingComparator comparator: (Any, Any) -> ComparisonResult) {
         owner.editOrder(of: relationship) { order in
             order[range.location..<range.location + range.length].sort { comparator($0, $1) == .orderedAscending }

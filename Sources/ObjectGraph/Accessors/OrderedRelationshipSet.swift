@@ -34,9 +34,9 @@ public final class OrderedRelationshipSet: RandomAccessCollection {
     }
     /// Returns the object at an index.
     public func object(at index: Int) -> NSManagedObject { storage.objects[index] }
-    /// Returns the index of an object; `NSNotFound` where it is not in the set.
+    /// Returns the index of an object; `NSNotFound` if it is not in the set.
     public func index(of object: Any) -> Int { (object as? NSManagedObject).flatMap { storage.index(of: $0) } ?? NSNotFound }
-    /// Returns the index of an object; `NSNotFound` where it is not in the set.
+    /// Returns the index of an object; `NSNotFound` if it is not in the set.
     public func index(of object: NSManagedObject) -> Int { storage.index(of: object) ?? NSNotFound }
     /// Returns whether an object is in the set.
     public func contains(_ object: Any) -> Bool { index(of: object) != NSNotFound }

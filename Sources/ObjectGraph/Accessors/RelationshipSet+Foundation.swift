@@ -1,7 +1,7 @@
 public import Foundation
 internal import Predicates
 
-// The rest of what NSSet and NSMutableSet have.
+// The remaining methods of NSSet and NSMutableSet.
 extension RelationshipSet {
     /// Returns whether an object is also in another set.
     public func intersects(_ otherSet: Set<AnyHashable>) -> Bool { allObjects.contains { otherSet.contains($0) } }
@@ -21,7 +21,7 @@ extension RelationshipSet {
         }
         return found
     }
-    /// Returns the objects sorted by sort descriptors. Those that name no property stop the program with a message.
+    /// Returns the objects sorted by sort descriptors. A descriptor that names no property stops the program with a message.
     public func sortedArray(using sortDescriptors: [NSSortDescriptor]) -> [Any] { allObjects.sortedOrStopping(using: sortDescriptors) }
     /// Removes the objects that do not match a predicate; see ``Swift/Sequence/filtered(using:)``.
     public func filter(using predicate: NSPredicate) {

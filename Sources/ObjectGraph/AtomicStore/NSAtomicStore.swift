@@ -2,7 +2,7 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// A store that reads and writes its file as a whole: the base class of stores for CSV, JSON or XML files.
+/// A store that reads and writes its whole file: the base class of stores for CSV, JSON or XML files.
 ///
 /// Override ``NSPersistentStore/loadMetadata()``, ``load()``, ``newReferenceObject(for:)``, ``newCacheNode(for:)``, ``updateCacheNode(_:from:)`` and
 /// ``save()``. The framework keeps the nodes, answers fetches from them, and calls the store on the queue of the requesting context, one
@@ -12,8 +12,8 @@ internal import Predicates
 /// ``willRemoveCacheNodes(_:)`` for deleted ones, and then ``save()``. If that throws, the nodes are restored.
 ///
 /// Source: [NSAtomicStore](https://developer.apple.com/documentation/coredata/nsatomicstore) and the Atomic Store Programming Topics.
-// `nodesLock` guards the nodes and all derived state. It is not a `LockedBox`, for it is recursive: the store's own methods are called under it, one at a time,
-// and they call the methods that take it.
+// `nodesLock` guards the nodes and all derived state. It is not a `LockedBox`, because it is recursive: the store's own methods are called under it,
+// one at a time, and they call methods that take it.
 open class NSAtomicStore: NSPersistentStore {
     final var nodes: [NSManagedObjectID: NSAtomicStoreCacheNode] = [:]
     /// The IDs of the nodes in the order of their addition.
@@ -24,7 +24,7 @@ open class NSAtomicStore: NSPersistentStore {
     /// The number of additions and saves, and the file that the nodes were read from or written to.
     final var changeCount = 0
     final let instance = UUID()
-    /// The state of the file. Nil where there is no file, or where it was written so recently that another write may have the same stamp.
+    /// The state of the file. Nil if there is no file, or if it was written so recently that another write may have the same stamp.
     final var file: String?
     final let nodesLock = NSRecursiveLock()
 

@@ -22,7 +22,7 @@ package struct BatchRows {
     private let blank: Row
     /// The attributes that rows keep.
     private let attributes: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
-    /// Those whose slots can hold values that are invalid for them.
+    /// The attributes whose slots can hold values that are invalid for them.
     private let bounded: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
     private let others: [NSPropertyDescription]
 

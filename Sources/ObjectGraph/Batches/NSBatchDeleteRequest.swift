@@ -13,9 +13,9 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 
 /// Deletes all rows that match a fetch request, without loading objects.
 ///
-/// Relationships to the deleted rows are nullified regardless of their delete rule: nothing cascades and nothing is denied. Where such a
-/// relationship must not be empty, the request fails. Validation does not run, and contexts are not notified: pass the IDs of the result
-/// to `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
+/// Relationships to the deleted rows are nullified regardless of their delete rule: nothing cascades and nothing is denied. If such a relationship
+/// must not be empty, the request fails. Validation does not run, and contexts are not notified: pass the IDs of the result to
+/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
 ///
 /// The SQLite and in-memory stores support the request; an ``NSIncrementalStore`` receives it and may support it; other stores throw.
 /// Either all rows are deleted or none.
@@ -26,7 +26,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest, ExecutableBatchReques
     open private(set) var fetchRequest: NSFetchRequest<any NSFetchRequestResult>
     /// The kind of result.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
-    /// The IDs to delete, where they were given instead of a fetch request.
+    /// The IDs to delete, if they were given instead of a fetch request.
     private var objectIDs: [NSManagedObjectID]?
 
     /// The type of the request.

@@ -17,8 +17,8 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// pass the IDs of the result to `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
 ///
 /// The SQLite and in-memory stores support the request; an ``NSIncrementalStore`` receives it and may support it; other stores throw.
-/// Either all rows are inserted or none. The SQLite store keeps the rows of a handler in a temporary file until it has filled the last one, when there are
-/// more than some thousand: the handler runs outside of any transaction.
+/// Either all rows are inserted or none. If there are more than some thousand rows, the SQLite store keeps the rows of a handler in a temporary file
+/// until the handler has filled the last one: the handler runs outside of any transaction.
 ///
 /// Source: [NSBatchInsertRequest](https://developer.apple.com/documentation/coredata/nsbatchinsertrequest).
 open class NSBatchInsertRequest: NSPersistentStoreRequest, ExecutableBatchRequest {

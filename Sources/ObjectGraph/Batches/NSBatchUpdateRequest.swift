@@ -13,8 +13,8 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 /// Updates attributes of all rows that match a predicate, without loading objects.
 ///
 /// Validation does not run, and contexts are not notified: pass the IDs of the result to
-/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. A context that saves changes to one of the rows with its older
-/// values meets a merge conflict.
+/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. A context that saves changes to one of the rows, based on its older values,
+/// gets a merge conflict.
 ///
 /// The SQLite and in-memory stores support the request; an ``NSIncrementalStore`` receives it and may support it; other stores throw.
 /// Either all rows are updated or none.

@@ -45,7 +45,7 @@ extension StoredRows {
     /// Stores or removes a row.
     private typealias Put = (Row?, NSManagedObjectID) -> Void
 
-    /// Adds new rows. Where one violates a uniqueness constraint, the context's merge policy decides.
+    /// Adds new rows. If one violates a uniqueness constraint, the context's merge policy decides.
     private func add(
         _ rows: [BatchRow], of entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind, _ put: Put
     ) throws -> [NSManagedObjectID] {
@@ -73,7 +73,7 @@ extension StoredRows {
         return nil
     }
 
-    /// Returns the new row of an object that conflicts with an inserted row; nil where it is unchanged and the inserted row is dropped.
+    /// Returns the new row of an object that conflicts with an inserted row; nil if it is unchanged and the inserted row is dropped.
     private func resolvedRow(
         _ new: BatchRow, conflictingWith owner: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
     ) throws -> Row? {

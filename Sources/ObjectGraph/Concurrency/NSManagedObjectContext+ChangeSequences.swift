@@ -21,7 +21,7 @@ public struct ObjectIDChanges: Sendable, Hashable {
     /// The IDs of all inserted, updated, deleted, refreshed or invalidated objects.
     public var all: Set<NSManagedObjectID> { inserted.union(updated).union(deleted).union(refreshed).union(invalidated) }
 
-    /// Reads the changes of a notification. Call it where the notification is posted, on the context's queue.
+    /// Reads the changes of a notification. Call it in the notification's observer, on the context's queue.
     init(_ notification: Notification) {
         func ids(_ key: String) -> Set<NSManagedObjectID> {
             switch notification.userInfo?[key] {

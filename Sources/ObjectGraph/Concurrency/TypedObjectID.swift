@@ -47,7 +47,7 @@ extension TypedObjectID: Codable {
 
     /// Decodes the URI of an object.
     ///
-    /// - Throws: An error where the decoder's user info has no coordinator, its stores do not know the URI, or the class is another one.
+    /// - Throws: An error if the decoder's user info has no coordinator, its stores do not know the URI, or the class differs.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let uri = try container.decode(URL.self)

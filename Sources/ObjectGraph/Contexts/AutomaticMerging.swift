@@ -6,7 +6,7 @@ extension MergeListeners {
     /// Has each context except one merge a save, asynchronously on its own queue.
     func notify(of saved: @autoclosure () -> SavedIDs, isRemote: Bool, except saver: ObjectRegistry?) {
         func others(_ listeners: [any SaveListener]) -> some Sequence<MergeListener> {
-            // Contexts add listeners of this class, and nothing else does.
+            // Only contexts add listeners, and they add listeners of this class.
             listeners.lazy.map { unsafeDowncast($0, to: MergeListener.self) }.filter { $0.registry !== saver }
         }
         if !withListeners({ others($0).contains { _ in true } }) { return }
@@ -32,12 +32,12 @@ final class MergeableSave: Sendable {
 }
 
 /// A context that is notified of saves; it is not kept alive by pending saves.
-// What it has been told is in a `LockedBox`; the lock of the listeners guards `position`.
+// The notified saves are in a `LockedBox`; the lock of the listeners guards `position`.
 final class MergeListener: SaveListener, @unchecked Sendable {
     let registry: ObjectRegistry
     private let queue: ContextQueue
     private struct State {
-        /// What the context has been told and has not merged.
+        /// The saves that the context was notified of and has not merged.
         var pendingSaves: [MergeableSave] = []
         var isMergeEnqueued = false
     }

@@ -41,7 +41,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes the object out of the relationships of those it was related to here, because its own changes are discarded.
+    /// Removes the object from the relationships of the objects it was related to here, because its own changes are discarded.
     ///
     /// - Returns: The objects that it was related to before, for ``NSManagedObjectContext/restore(_:)``.
     func withdrawLinks() -> [RemovedLink] {
@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
 
     /// Discards the changes of an object and gives it the stored values.
     ///
-    /// - Returns: The restored links, for ``restore(_:)`` once other objects are final.
+    /// - Returns: The restored links, for ``restore(_:)`` after other objects have their final state.
     func discardChanges(of object: NSManagedObject, for stored: Row) -> [RemovedLink] {
         // First, because a self-reference changes the object.
         let links = object.withdrawLinks()
@@ -140,7 +140,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Makes an object that was to be inserted again one that is changed: its row is there.
+    /// Turns an object that was to be reinserted into a changed one: its row exists.
     func treatAsUpdated(_ object: NSManagedObject) {
         insertedList.remove(object)
         object.flags.remove(.inserted)
@@ -192,7 +192,7 @@ extension NSManagedObjectContext {
     /// Applies the delete rules of a deleted object to links that others have added.
     func reapplyDeletion(_ object: NSManagedObject) {
         for relationship in object.owningEntity.frozen!.relationships {
-            // An object that was never saved is already gone.
+            // An object that was never saved no longer exists.
             for other in object.related(relationship) where other.registry === registry && !other.flags.contains(.inserted) {
                 refreshFromStore(other)
             }

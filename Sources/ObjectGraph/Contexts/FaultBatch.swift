@@ -17,7 +17,7 @@ final class FaultBatch {
     var parents: [NSManagedObject] = []
     /// The destination objects of relationships, kept until their owners read them.
     private var destinations: [Step: [NSManagedObject]] = [:]
-    /// Positions by the integer key of identity maps. Where two IDs share a key, the wrong part is loaded, and then the single object.
+    /// Positions by the integer key of identity maps. If two IDs share a key, the wrong part is loaded, and then the single object.
     private lazy var places = Dictionary(
         identities.keys.enumerated().map { ($1, Int32($0)) }, uniquingKeysWith: { first, _ in first })
 
@@ -35,7 +35,7 @@ final class FaultBatch {
     var count: Int { identities.count }
     var partCount: Int { (count + partSize - 1) / partSize }
 
-    /// Returns the part that contains an object; nil where the object left the batch with another ID.
+    /// Returns the part that contains an object; nil if the object left the batch with another ID.
     func part(of object: NSManagedObject) -> Int? {
         if partCount == 1 { return 0 }
         return object.identityKey.flatMap { places[$0] }.map { Int($0) / partSize }
@@ -112,8 +112,8 @@ struct FaultBatches {
         limit = max(4096, count * 2)
     }
 
-    /// Forgets all requests, because all objects are refreshed: also those of batches whose own objects are gone, which would keep the destinations that
-    /// they have loaded.
+    /// Forgets all requests, because all objects are refreshed. This includes batches whose own objects are gone, which would otherwise keep the
+    /// destinations that they have loaded.
     func reset() { for batch in batches.values { batch.reset() } }
 
     mutating func removeAll() { self = FaultBatches() }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Why values of objects could not be read: they are not asked for again before they are refreshed, a fetch brings them, or the time has come that the
-/// store has named.
+/// The reasons why values of objects could not be read. The values are not requested again before the objects are refreshed, a fetch brings them, or
+/// the retry time of the store has come.
 struct FaultErrors {
     private struct Entry {
         let error: any Error
@@ -10,12 +10,12 @@ struct FaultErrors {
         var isLogged = false
     }
 
-    /// By object, and by the relationship or the value that is read alone; nil stands for the row.
+    /// The errors by object, and by the relationship or the value that is read alone; nil stands for the row.
     private var entries: [NSManagedObjectID: [String?: Entry]] = [:]
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Returns why an object, or one property of it, cannot be read; nil where it may be asked for.
+    /// Returns the reason why an object, or one property of it, cannot be read; nil if it may be requested.
     func error(of id: NSManagedObjectID, _ property: String? = nil) -> (any Error)? {
         guard !entries.isEmpty, let entry = entries[id]?[property] else { return nil }
         if let end = entry.end, end <= RowCache.now { return nil }
@@ -29,7 +29,7 @@ struct FaultErrors {
 
     /// Notes why an object, or one property of it, could not be read.
     mutating func note(_ failure: UnreadObjects.Failure, of id: NSManagedObjectID, _ property: String? = nil) {
-        // A task that is cancelled has learned nothing of the object.
+        // A cancelled task has found out nothing about the object.
         if failure.error is CancellationError { return }
         let wait = failure.retryAfter.map { max(0, Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18) }
         let isLogged = failure.isLogged || error(of: id, property) != nil && entries[id]?[property]?.isLogged ?? false
@@ -37,7 +37,7 @@ struct FaultErrors {
         entries[id, default: [:]][property] = Entry(error: failure.error, end: end, isLogged: isLogged)
     }
 
-    /// Returns whether the error of an object is to be logged: once for each that was noted.
+    /// Returns whether the error of an object is to be logged: each noted error is logged once.
     mutating func mayLog(_ id: NSManagedObjectID) -> Bool {
         guard let known = entries[id] else { return true }
         if known.values.allSatisfy(\.isLogged) { return false }
@@ -52,18 +52,19 @@ struct FaultErrors {
         if entries[id]?.isEmpty ?? false { entries[id] = nil }
     }
 
-    /// Forgets all errors of an object: it is to be read again.
+    /// Forgets all errors of an object, so that it is read again.
     mutating func forget(_ id: NSManagedObjectID) { if !entries.isEmpty { entries[id] = nil } }
 
     mutating func removeAll() { entries = [:] }
 }
 
 extension NSManagedObject {
-    /// Why the object's values, or one of them, could not be read when they were last asked for; nil where they could be.
+    /// The reason why the object's values, or one of them, could not be read at the last attempt; nil if they could.
     ///
-    /// Properties cannot throw: those that could not be read are nil, zero or empty, the object stays a fault, and the next ``NSManagedObjectContext/save()``
-    /// throws before it writes. The store is asked again only after the object was refreshed, a fetch has brought it, changes are saved, or the time has come that the
-    /// store has named. ``fulfillFault()`` and `existingObject(with:)` throw this error. Call it on the context's queue.
+    /// Properties cannot throw: those that could not be read are nil, zero or empty, the object stays a fault, and the next
+    /// ``NSManagedObjectContext/save()`` throws before it writes. The store is only queried again after the object was refreshed, a fetch has
+    /// returned it, changes are saved, or the retry time of the store has come. ``fulfillFault()`` and `existingObject(with:)` throw this error. Call
+    /// it on the context's queue.
     public var faultError: (any Error)? {
         checkQueue("faultError")
         if let context = registry?.context, !context.faultErrors.isEmpty {
@@ -100,31 +101,31 @@ extension NSManagedObjectContext {
         source.forgetRow(of: id)
     }
 
-    /// Lets an object that could not be read be asked for again.
+    /// Forgets the errors of an object that could not be read, so that it may be requested again.
     func forgetFaultErrors(of id: NSManagedObjectID) {
         if faultErrors.isEmpty { return }
         faultErrors.forget(id)
         if let parent { parent.performForChild { parent.forgetFaultErrors(of: id) } }
     }
 
-    /// Lets everything that could not be read be asked for again.
+    /// Forgets all errors, so that everything that could not be read may be requested again.
     func forgetAllFaultErrors() {
-        // A parent may have errors that its child has not been told.
+        // A parent may have errors that its child does not know.
         faultErrors.removeAll()
         if let parent { parent.performForChild { parent.forgetAllFaultErrors() } }
     }
 
-    /// Notes which objects a store could not read, and goes on with those that it has read.
+    /// Notes which objects a store could not read, and continues with those that it has read.
     ///
-    /// - Throws: An error that does not say which objects it is about.
+    /// - Throws: An error that does not name the objects it is about.
     func noteUnread(_ error: any Error, reading property: String?) throws {
         guard let unread = error as? UnreadObjects else { throw error }
         for (id, failure) in unread.failures { faultErrors.note(failure, of: id, property) }
     }
 
-    /// Runs a read of one object, unless an earlier one has failed that is not to be repeated yet, and notes what it throws.
+    /// Runs a read of one object, unless an earlier read has failed and must not be retried yet. Notes its error.
     ///
-    /// - Throws: Its error, also that of the earlier read.
+    /// - Throws: The error of this read or of the earlier one.
     func reading<Result>(_ property: String? = nil, of id: NSManagedObjectID, isKnown: @autoclosure () -> Bool, _ read: () throws -> Result)
         throws -> Result
     {
@@ -140,7 +141,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs `body`, and throws the error of a property that could not be read meanwhile. That of an earlier read stays pending.
+    /// Runs `body`, and throws the error of a property that could not be read meanwhile. The error of an earlier read stays pending.
     func throwingReadErrors<Result>(_ body: () throws -> Result) throws -> Result {
         let earlier = faultError
         faultError = nil

@@ -1,4 +1,4 @@
-/// The identities of objects that came together, as row numbers where all belong to one table, so that no IDs need be created.
+/// The identities of objects that came together. They are row numbers if all belong to one table, so that no IDs need be created.
 struct IdentityList {
     private enum Content {
         case ids([NSManagedObjectID])

@@ -1,5 +1,5 @@
 extension IdentityMap {
-    /// What does not hold of the table; empty for a table as it should be.
+    /// The violated invariants of the table; empty if there are none.
     ///
     /// The capacity is a power of two and at least twice the count, each object is filed once, and no gap lies between an object and the place where the
     /// search for its key begins.
@@ -21,7 +21,7 @@ extension IdentityMap {
         return violations
     }
 
-    /// Stops the program where the table is not as it should be, if the checks are on.
+    /// Stops the program if the table violates its invariants, and if the checks are on.
     @inline(__always) func checkInvariants() {
         #if COREDATA_INTERNAL_CHECKS
         if InternalChecks.isDue(mask) { InternalChecks.enforce(invariantViolations) }

@@ -13,7 +13,7 @@ struct IdentityMap: ~Copyable {
     }
 
     // Owned: allocated here and by `grow(to:)`, freed there and with the map. It has `mask + 1` entries, all initialized, and every index below is
-    // masked. The objects are not held: each leaves the map, under the registry's lock, before its memory goes.
+    // masked. The objects are not retained: each leaves the map, under the registry's lock, before its memory is freed.
     private(set) var entries: UnsafeMutablePointer<Entry>
     private(set) var mask: Int
     private(set) var count = 0

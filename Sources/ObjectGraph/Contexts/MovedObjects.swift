@@ -5,40 +5,40 @@ internal import Logging
 struct MovedContent {
     /// How the objects are known in the destination.
     enum Identity {
-        /// By the same IDs, which lead to the destination now.
+        /// By the same IDs, which now refer to the destination.
         case same
         /// By new IDs, here by the old ones.
         case new([NSManagedObjectID: NSManagedObjectID])
     }
 
-    /// The store that is gone.
+    /// The store that was replaced.
     let source: NSPersistentStore
     let destination: NSPersistentStore
     var identity: Identity
 }
 
 extension ContextList {
-    /// The contexts, apart from those that are being deallocated, and all below them. Children come before their parents, which they may wait for.
+    /// The contexts and their descendants, except those that are being deallocated. Children come before their parents, which they may wait for.
     fileprivate var childrenFirst: [NSManagedObjectContext] {
         all.compactMap { unsafeDowncast($0, to: ObjectRegistry.self).livingContext }.flatMap { $0.children.childrenFirst + [$0] }
     }
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Exchanges a store while no context does anything on its queue, and gives the objects of all contexts their IDs in the new one.
+    /// Exchanges a store while all contexts' queues are held, and gives the objects of all contexts their IDs in the new store.
     ///
-    /// - Parameter exchange: Puts the new store in the place of the old one.
+    /// - Parameter exchange: Replaces the old store by the new one.
     func moveObjects(_ exchange: () throws -> MovedContent) rethrows -> NSPersistentStore {
         // Asked once: the main thread, which may wait for this one, may have given its context objects meanwhile.
         let held = contexts.childrenFirst.filter(\.isToBeWaitedFor)
         return try hold(held[...]) {
             var content = try exchange()
-            // With those that were made meanwhile. A child asks its parent, which must know the objects already.
+            // Includes the contexts that were made meanwhile. A child queries its parent, which must know the objects already.
             for context in contexts.childrenFirst.reversed() {
                 if context.canBeWaitedFor || held.contains(where: { $0 === context }) {
                     context.performAndWait { context.moveObjects(of: &content) }
                 } else {
-                    // The stores are compared, and asked for their tokens, which stay theirs.
+                    // The stores are only compared, and read for their tokens, which never change.
                     nonisolated(unsafe) let known = content
                     context.contextQueue.async { [weak context] in
                         var content = known
@@ -73,20 +73,20 @@ extension NSManagedObjectContext {
         memberOf = nil
     }
 
-    /// Whether a move of a store waits for this context. A context of the main queue that has no objects, such as an unused `viewContext`, gets to know of the
-    /// move later: the main thread may be waiting for it.
+    /// Whether a move of a store waits for this context. A context of the main queue that has no objects, such as an unused `viewContext`, is
+    /// informed of the move later: the main thread may be waiting for it.
     fileprivate final var isToBeWaitedFor: Bool {
         canBeWaitedFor || !registry.isEmpty || !children.all.isEmpty
     }
 
-    /// Whether nothing on the queue of this context can be waiting for the calling thread.
+    /// Whether no work on the queue of this context can be waiting for the calling thread.
     fileprivate final var canBeWaitedFor: Bool { contextQueue !== ContextQueue.main || contextQueue.isCurrent }
 
-    /// Makes the objects of a store those of the one that has taken its place, with the changes of this context.
+    /// Moves the objects of a store to its replacement, together with the changes of this context.
     ///
-    /// - Parameter content: It gets the IDs of new objects that had permanent ones before they were saved, for the children.
+    /// - Parameter content: Receives the IDs of new objects that had permanent IDs before they were saved, for the children.
     fileprivate func moveObjects(of content: inout MovedContent) {
-        // A context pinned to a state of the old store would go on reading that.
+        // A context pinned to a state of the old store would otherwise continue to read that state.
         generation.advance()
         assignedStores = assignedStores.mapValues {
             $0.store === content.source ? AssignedStore(object: $0.object, store: content.destination) : $0
@@ -99,16 +99,16 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Tells a store which objects this context has of it, under the IDs of the one before.
+    /// Registers the objects that this context has of a store with the store, which has replaced a former one.
     private func registerAnew(with store: NSPersistentStore) {
         let objects = registry.all
-        // The store before knew those that are gone.
+        // The former store knew the released objects.
         source.didUnregister(registry.takeReleasedIDs().filter { $0.token !== store.token })
         let ids = objects.compactMap(\.identifier).filter { $0.token === store.token }
         if !ids.isEmpty { notifySourceOfRegistration(ids) }
     }
 
-    /// Gives the objects of a store new IDs, and the values that the destination has.
+    /// Gives the objects of a store new IDs, and the values of the destination.
     private func giveIDs(_ ids: inout [NSManagedObjectID: NSManagedObjectID], of content: MovedContent) {
         processPendingChanges()
         adoptPermanentIDs()
@@ -122,7 +122,7 @@ extension NSManagedObjectContext {
             object.batchNumber = 0
             guard let id = object.identifier, id.token === content.source.token else { continue }
             if let new = ids[id] {
-                // A context that was made meanwhile may have both: one object has the ID, and the other one is gone with its store.
+                // A context that was created meanwhile may have both: one object has the ID, and the other one is gone with its store.
                 if registry.object(with: new) != nil { continue }
                 assign(permanentID: new, to: object)
                 moved.append(object)
@@ -149,7 +149,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Replaces the IDs in the rows of an object with changes, so that its changes are told from what was stored.
+    /// Replaces the IDs in the rows of a changed object, so that its changes are still computed against its stored values.
     fileprivate func moveReferences(to ids: [NSManagedObjectID: NSManagedObjectID]) {
         let isOwn = snapshot != nil && row === snapshot
         if let known = snapshot { snapshot = moved(known, to: ids) }

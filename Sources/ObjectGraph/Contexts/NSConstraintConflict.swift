@@ -12,7 +12,7 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
     public let constraint: [String]
     /// The shared values, by attribute name.
     public let constraintValues: [String: Any]
-    /// The object in the store that has the values, as registered in the saving context; nil where only objects of the save share them.
+    /// The object in the store that has the values, as registered in the saving context; nil if only objects of the save share them.
     public let databaseObject: NSManagedObject?
     /// The values of that object in the store.
     public let databaseSnapshot: [String: Any]?
@@ -71,23 +71,23 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
 }
 
 extension NSManagedObjectContext {
-    /// Resolves conflicts so that the save can be repeated: one object keeps the values of each.
+    /// Resolves conflicts so that the save can be retried: one object keeps the values of each conflict.
     ///
-    /// A saved object takes precedence over new ones, so that its identity survives repeated imports; the values of the new objects are
-    /// copied to it unless the store wins. References to an object that gives way lead to the one that stays.
+    /// A saved object takes precedence over new ones, so that its identity survives repeated imports. The values of the new objects are copied to it
+    /// unless the store wins. References to a replaced object are redirected to the one that stays.
     ///
-    /// - Throws: Code 133021 for references that the object that stays cannot take; a store's error; validation errors of objects that
-    ///   have lost a destination.
+    /// - Throws: Code 133021 for references that the remaining object cannot take; a store's error; validation errors of objects that have lost a
+    ///   destination.
     func resolve(_ conflicts: [NSConstraintConflict], _ type: NSMergePolicyType) throws {
         for conflict in conflicts { conflict.stored(in: registry)?.bringUpToDate(with: conflict.storedRow) }
-        // First, and alone: who has which values, and for whom a new object has to give way, is known only then.
+        // This comes first, and alone: only then is it known which object has which values, and which new object has to be replaced.
         if type.keepsStored, restoreValues(of: conflicts, type) { return }
         for conflict in conflicts { try checkReferences(conflict, type) }
         var outcome = ConstraintOutcome()
-        // New objects among themselves first: what they leave to one another is not yet taken from the saved ones.
+        // New objects among themselves come first: the values that they leave to each other are not yet taken from the saved ones.
         let (new, saved) = (conflicts.filter { $0.isAmongNew(registry) }, conflicts.filter { !$0.isAmongNew(registry) })
         for conflict in new + saved { resolve(conflict, type, &outcome) }
-        // What was in the way of a reference may have given way after it.
+        // The object that blocked a reference may have been replaced after it.
         let final = outcome
         outcome.lost.removeAll { $0.restore(final.staying) }
         try leadReferencesWithoutInverse(outcome)
@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
         try validate(cut: outcome.lost.filter { $0.other !== $0.keeper }.map(\.other))
     }
 
-    /// Gives saved objects that were changed to values of others their stored ones back. Returns whether there were any.
+    /// Restores the stored values of saved objects that were changed to values of others. Returns whether there were any.
     private func restoreValues(of conflicts: [NSConstraintConflict], _ type: NSMergePolicyType) -> Bool {
         var restored: [NSManagedObject] = []
         for conflict in conflicts {
@@ -129,7 +129,7 @@ extension NSManagedObjectContext {
         if takesValues { keeper.awake(fromSnapshotEvents: .mergePolicy) }
     }
 
-    /// Discards a new object, to which nothing refers any more.
+    /// Discards a new object that has no references left.
     private func discard(_ object: NSManagedObject, inFavorOf keeper: NSManagedObject, _ outcome: inout ConstraintOutcome) {
         object.removeFromInverses()
         forget(object)
@@ -139,7 +139,7 @@ extension NSManagedObjectContext {
 
     /// Deletes a saved object whose place another one takes.
     private func replace(_ object: NSManagedObject, by keeper: NSManagedObject, _ outcome: inout ConstraintOutcome) {
-        // What others have related to it since leads to the other one, too, and is taken out of both ends.
+        // References that others have made to it since are redirected to the other object, too, and are removed from both ends.
         refreshFromStore(object)
         refreshOtherEnds(of: object)
         outcome.lost += object.leadReferences(to: keeper, keepsDestination: true, outcome.staying)
@@ -158,7 +158,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// - Throws: Code 133021 where objects refer to an object that gives way and cannot refer to the one that stays.
+    /// - Throws: Code 133021 if objects refer to a replaced object and cannot refer to the one that stays.
     private func checkReferences(_ conflict: NSConstraintConflict, _ type: NSMergePolicyType) throws {
         guard let keeper = conflict.keeper(type, in: registry) else { return }
         var leaving = conflict.rivals(in: registry).filter { $0 !== keeper && ($0.isInserted || !type.keepsStored) }
@@ -188,13 +188,13 @@ extension NSManagedObjectContext {
     }
 }
 
-/// What has become of the objects of constraint conflicts.
+/// The outcome of constraint conflicts for their objects.
 struct ConstraintOutcome {
     /// The objects that have given way, new ones and saved ones.
     private(set) var replaced: [NSManagedObject] = []
-    /// Those that they have given way to.
+    /// The objects that have replaced them.
     private var keepers: [ObjectIdentifier: NSManagedObject] = [:]
-    /// The references that the objects that stay could not take, because they have other destinations.
+    /// The references that the remaining objects could not take, because they have other destinations.
     fileprivate(set) var lost: [LostReference] = []
 
     /// Notes that an object has given way.
@@ -203,19 +203,19 @@ struct ConstraintOutcome {
         keepers[ObjectIdentifier(object)] = keeper
     }
 
-    /// Returns what stays in the place of an object that has given way, or nil.
+    /// Returns the object that has replaced an object, or nil.
     func keeper(of object: NSManagedObject) -> NSManagedObject? {
         var found = keepers[ObjectIdentifier(object)]
         while let next = found.flatMap({ keepers[ObjectIdentifier($0)] }) { found = next }
         return found
     }
 
-    /// Returns the object itself, or the one that it has given way to.
+    /// Returns the object itself, or the one that has replaced it.
     func staying(_ object: NSManagedObject) -> NSManagedObject { keeper(of: object) ?? object }
 }
 
 extension NSMergePolicyType {
-    /// Whether the store's object stays as it is.
+    /// Whether the store's object stays unchanged.
     fileprivate var keepsStored: Bool { self == .rollbackMergePolicyType || self == .mergeByPropertyStoreTrumpMergePolicyType }
 }
 
@@ -246,14 +246,14 @@ extension NSConstraintConflict {
 }
 
 extension NSManagedObject {
-    /// Takes the row that the store has now, unless the object has changes: those meet it as a conflict of versions.
+    /// Takes the store's present row, unless the object has changes: these cause a version conflict instead.
     fileprivate func bringUpToDate(with stored: Row?) {
         if hasChanges { return }
         if isFault { return relationships = [] }
         if let stored, let snapshot, snapshot.version != stored.version { rebase(onto: stored) }
     }
 
-    /// Whether the values of some properties are those in the store.
+    /// Whether the values of some properties are the stored ones.
     fileprivate func hasStoredValues(_ names: [String]) -> Bool {
         names.allSatisfy { name in owningEntity.frozen!.byName[name].map { !differsFromSnapshot($0) } ?? false }
     }

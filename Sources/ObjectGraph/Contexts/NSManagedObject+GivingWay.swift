@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Logging
 
-/// What happens to references to an object that gives way to another, because a uniqueness constraint lets only one have its values: they lead to the
-/// object that stays.
+/// Redirects references to an object that is replaced by another, because a uniqueness constraint lets only one of them have its values: the
+/// references then lead to the object that stays.
 extension NSManagedObject {
-    /// A relationship of an object that gives way, with the same relationship of the object that stays.
+    /// A relationship of the replaced object, with the same relationship of the object that stays.
     private typealias Ends = (own: NSRelationshipDescription, kept: NSRelationshipDescription, inverse: NSRelationshipDescription)
 
     /// The relationships with an inverse that `keeper` has too.
@@ -28,14 +28,14 @@ extension NSManagedObject {
         }
     }
 
-    /// Leads the objects that refer to this one by a relationship with an inverse to `keeper`, which gets what this one relates to without an inverse,
-    /// too.
+    /// Redirects to `keeper` the objects that refer to this one by a relationship with an inverse. `keeper` also gets the destinations of this
+    /// object's relationships without an inverse.
     ///
-    /// Where the relationship leaves `keeper` one destination only, and it has another one, `keepsDestination` decides.
+    /// If the relationship allows `keeper` only one destination, and it has another one already, `keepsDestination` decides.
     ///
     /// - Parameters:
     ///   - keepsDestination: Whether `keeper` keeps that destination.
-    ///   - staying: Returns what an object that may have given way before has given way to.
+    ///   - staying: Returns the object that has replaced an object, or the object itself.
     /// - Returns: The references that lead to neither object any more.
     func leadReferences(
         to keeper: NSManagedObject, keepsDestination: Bool, _ staying: (NSManagedObject) -> NSManagedObject
@@ -47,7 +47,7 @@ extension NSManagedObject {
                 if keepsDestination, !ends.kept.isToMany, let current = keeper.toOne(ends.kept), current !== target, current !== self {
                     lost.append(LostReference(keeper: keeper, relationship: ends.kept, other: target))
                 } else if keepsDestination, other === self, !ends.inverse.isToMany, keeper.isRelatedElsewhere(by: ends.inverse) {
-                    // What belonged to itself does not take the other end of the same relationship, either.
+                    // An object that was related to itself does not take the other end of the same relationship, either.
                     lost.append(LostReference(keeper: keeper, relationship: ends.kept, other: keeper))
                 } else {
                     keeper.refreshDestination(by: ends.kept)
@@ -56,7 +56,7 @@ extension NSManagedObject {
                     if ends.kept.isToMany { keeper.add(target, to: ends.kept) } else { keeper.setToOne(target, ends.kept) }
                     if let place { target.move(keeper, to: place, in: ends.inverse) }
                 }
-                // The other end may lead to neither of them: this context has not seen yet what others have related.
+                // The other end may lead to neither of them: this context does not know yet which objects others have related.
                 release(other, from: ends.own)
                 other.nullify(self, at: ends.inverse)
             }
@@ -65,13 +65,13 @@ extension NSManagedObject {
         return lost
     }
 
-    /// Whether a relationship to one object leads to another one than this.
+    /// Whether a to-one relationship leads to an object other than this one.
     private func isRelatedElsewhere(by relationship: NSRelationshipDescription) -> Bool {
         guard let other = toOne(relationship) else { return false }
         return other !== self
     }
 
-    /// Updates what a relationship to one object leads to before it leads to another: others may have related it since this context has read it.
+    /// Refreshes the destination of a to-one relationship before it is changed: others may have related it since this context has read it.
     private func refreshDestination(by relationship: NSRelationshipDescription) {
         guard !relationship.isToMany, let current = toOne(relationship), current.registry === registry else { return }
         if !current.flags.contains(.inserted), !current.flags.contains(.deleted) { registry?.context?.refreshFromStore(current) }
@@ -86,7 +86,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Gives `keeper` the objects of the relationships without an inverse.
+    /// Adds the destinations of the relationships without an inverse to `keeper`.
     private func leadOwnDestinations(
         to keeper: NSManagedObject, keepsDestination: Bool, _ staying: (NSManagedObject) -> NSManagedObject
     ) {
@@ -105,8 +105,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a relationship to one object without an inverse leads to one that exists. Others may have deleted it: nothing has led the relationship
-    /// elsewhere then.
+    /// Whether a to-one relationship without an inverse leads to an existing object. Others may have deleted its destination without redirecting the
+    /// relationship.
     private func hasDestination(
         by relationship: NSRelationshipDescription, _ staying: (NSManagedObject) -> NSManagedObject
     ) -> Bool {
@@ -115,7 +115,7 @@ extension NSManagedObject {
         return other.flags.contains(.inserted) || other.flags.contains(.deleted) || context.refreshFromStore(other)
     }
 
-    /// Returns the place of an object that gives way in an ordered relationship that has been read, unless the object that stays has one there.
+    /// Returns the position of the replaced object in an ordered relationship that has been read, unless the object that stays has a position there.
     private func place(
         of object: NSManagedObject, in relationship: NSRelationshipDescription, before keeper: NSManagedObject
     ) -> Int? {
@@ -149,7 +149,7 @@ extension NSManagedObject {
 
     // MARK: Afterwards
 
-    /// Marks a new object that has given way: it belongs to no context, and its ID leads to the object that stays.
+    /// Marks a new object as replaced: it belongs to no context, and its ID leads to the object that stays.
     func giveWay(to keeper: NSManagedObject) {
         flags.insert(.gaveWay)
         if extras == nil { extras = ObjectExtras() }
@@ -173,14 +173,14 @@ extension NSManagedObject {
     }
 }
 
-/// A reference to an object that gave way which the object that stays could not take: it has another destination.
+/// A reference to a replaced object that the remaining object could not take, because it has another destination.
 struct LostReference {
     let keeper: NSManagedObject
     /// The relationship of the keeper.
     let relationship: NSRelationshipDescription
     let other: NSManagedObject
 
-    /// Relates the objects after all, if what was in their way has given way itself.
+    /// Relates the objects after all, if the object that prevented it has itself been replaced.
     ///
     /// - Returns: Whether they are related now.
     func restore(_ staying: (NSManagedObject) -> NSManagedObject) -> Bool {
@@ -202,9 +202,9 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Leads references by relationships without an inverse from objects that have given way to those that stay.
+    /// Redirects references by relationships without an inverse from replaced objects to those that stay.
     ///
-    /// Only unsaved objects refer to a new object; for a saved one the stores are asked.
+    /// Only unsaved objects refer to a new object; for a saved one the stores are queried.
     func leadReferencesWithoutInverse(_ outcome: ConstraintOutcome) throws {
         guard !outcome.replaced.isEmpty, let model else { return }
         let relationships = model.entities.flatMap { entity in
@@ -213,7 +213,7 @@ extension NSManagedObjectContext {
         if relationships.isEmpty { return }
         var referring = insertedList.elements + updatedList.elements
         let saved = outcome.replaced.filter { !$0.flags.contains(.gaveWay) }
-        // The fetches find nothing to process, which would be registered for undo.
+        // The fetches then find nothing to process, which would otherwise be registered for undo.
         if !saved.isEmpty { postUnregistered(ObjectChanges()) }
         for object in saved {
             for relationship in relationships where relationship.destinationEntity.map(object.owningEntity.isKindOf) ?? false {
@@ -230,7 +230,7 @@ extension NSManagedObjectContext {
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
         request.predicate = NSPredicate(format: relationship.isToMany ? "ANY %K == %@" : "%K == %@", relationship.name, object)
-        // What this context shows of objects that it has changed may be older than what is stored.
+        // For objects with changes, the state in this context may be older than the stored one.
         request.includesPendingChanges = false
         let found = try fetch(request)
         for object in found {

@@ -4,7 +4,7 @@ internal import Synchronization
 // IDs that stores assign when they save objects.
 
 extension NSManagedObjectContext {
-    /// Gives new objects the IDs that stores have assigned when they saved them.
+    /// Sets the IDs of new objects that stores have assigned when they saved them.
     func adopt(_ assigned: [NSManagedObjectID: NSManagedObjectID], _ changes: ChangeSet) {
         if assigned.isEmpty { return }
         var adopted: [NSManagedObjectID] = []
@@ -23,8 +23,8 @@ extension NSManagedObjectContext {
         if !twins.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: Set(twins))) }
     }
 
-    /// Takes an object out of the context, because a new one turns out to be the same: its store had saved that one at an earlier attempt whose outcome
-    /// was not known, and a fetch has found it meanwhile.
+    /// Removes an object from the context, because a new one turns out to be the same: its store had saved the new object at an earlier attempt whose
+    /// outcome was unknown, and a fetch has found it meanwhile.
     private func replace(_ twin: NSManagedObject, by object: NSManagedObject) {
         for owner in registry.all where owner !== twin {
             for relationship in owner.owningEntity.frozen!.relationships { owner.replace(twin, by: object, in: relationship) }
@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Replaces an object in a relationship that has been read. The store has the same object in its place: nothing has changed.
+    /// Replaces an object in a relationship that has been read. The store has the same object in this place, so nothing has changed.
     fileprivate func replace(_ twin: NSManagedObject, by object: NSManagedObject, in relationship: NSRelationshipDescription) {
         switch state(of: relationship) {
         case .fault: return

@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
 
     /// Loads the rows of all objects in the batch of an object whose fault is about to fire, unless they were requested before.
     ///
-    /// - Throws: `CancellationError`; the next fault tries again. Any other error of the store is told where the object is asked for by itself.
+    /// - Throws: `CancellationError`; the next fault tries again. Any other error of the store is reported when the object is requested on its own.
     func prepareRow(of object: NSManagedObject) throws {
         // A child has no rows of its own; its parent loads them.
         guard parent == nil, let batch = faultBatches[object.batchNumber], !batch.isFired, let part = batch.part(of: object)
@@ -27,15 +27,15 @@ extension NSManagedObjectContext {
                 for object in faults { try readUnlessNoted(object) { _ = try source.row(for: object.objectID, in: self) } }
             }
         } catch {
-            // It does not tell which object it is about: each is asked for by itself, and has its own error. A store that breaks its contract may do so there
-            // in silence.
+            // The error does not name an object: each object is requested on its own, and has its own error. A store that violates its contract may
+            // do so there without an error.
             if !eagerly, !(error is CancellationError), !Self.isBreach(error) { return }
             batch.stopFiring(part)
             throw error
         }
     }
 
-    /// Whether an error says that a store breaks its contract, or its answer cannot be used.
+    /// Whether an error means that a store violates its contract, or that its answer cannot be used.
     private static func isBreach(_ error: any Error) -> Bool {
         let error = error as NSError
         return error.domain == NSCocoaErrorDomain && error.code == NSPersistentStoreOperationError
@@ -92,14 +92,14 @@ extension NSManagedObjectContext {
             batch.setObjects(objects, of: step)
             return objects
         } catch {
-            // As for rows: otherwise each object is asked for by itself.
+            // As for rows: otherwise each object is requested on its own.
             if !eagerly, !(error is CancellationError), !Self.isBreach(error) { return [] }
             batch.setObjects(nil, of: step)
             throw error
         }
     }
 
-    /// Returns the row numbers a to-many relationship refers to from saved objects of one table; nil where IDs are needed.
+    /// Returns the row numbers that a to-many relationship refers to from saved objects of one table; nil if IDs are needed.
     private func relatedNumbers(of relationship: NSRelationshipDescription, from owners: [NSManagedObject]) throws -> RelatedNumbers? {
         guard relationship.isToMany, let origin = owners.first?.origin else { return nil }
         var numbers: [Int64] = []
@@ -182,7 +182,7 @@ extension NSManagedObjectContext {
         guard let fetched = parentSource?.takeFetched(), !fetched.isEmpty else { return }
         faultBatches.add(objects, replacing: replacing, in: registry)
         for object in objects {
-            // Objects that stay in an earlier, larger batch have their parents there.
+            // Objects that remain in an earlier, larger batch have their parents there.
             guard let batch = faultBatches[object.batchNumber], batch.parents.isEmpty else { continue }
             batch.parents = fetched
             return
@@ -247,7 +247,7 @@ extension NSManagedObjectID {
 }
 
 extension NSManagedObject {
-    /// Returns the stored destination IDs of a relationship, as far as they are known without a query.
+    /// Returns the stored destination IDs of a relationship, if they are known without a query.
     func knownIDs(of relationship: NSRelationshipDescription) -> [NSManagedObjectID]? {
         let id = objectID
         guard let store = id.store(for: registry?.context) else { return nil }

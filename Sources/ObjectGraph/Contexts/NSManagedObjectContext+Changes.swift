@@ -93,7 +93,7 @@ extension NSManagedObjectContext {
             dropEvent(objects)
             return inserted.appending(contentsOf: updated).appending(contentsOf: deleted)
         }
-        // Where all pending changes belong to this event, the sets serve the save too.
+        // If all pending changes belong to this event, the sets serve the save, too.
         let changes = ObjectChanges(
             inserted: insertedList.set(of: inserted), updated: updatedList.set(of: updated), deleted: deletedList.set(of: deleted))
         finishEvent(changes)
@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
 
     /// Applies the delete rules of all deleted objects, and of those deleted in turn.
     ///
-    /// All deletions come first: a relationship between two deleted objects is not nullified, however the second came to be deleted.
+    /// All deletions come first: a relationship between two deleted objects is not nullified, whatever caused the second deletion.
     private func propagateDeletions() {
         var next = 0
         while next < eventDeletions.count {
@@ -121,12 +121,12 @@ extension NSManagedObjectContext {
         eventDeletions = []
     }
 
-    /// Nullifies the inverse of a deleted object's relationship where its delete rule says so.
+    /// Nullifies the inverse of a deleted object's relationship if its delete rule requires that.
     private func nullify(_ relationship: NSRelationshipDescription, ofDeleted object: NSManagedObject) {
         switch relationship.deleteRule {
         case .denyDeleteRule where !object.flags.contains(.inserted):
-            // Denied deletions fail in validation; no relationship is nullified before. An object that was never saved is removed without
-            // validation. An undo that restores the object needs what it leads to.
+            // A denied deletion fails in validation; no relationship is nullified before. An object that was never saved is removed without
+            // validation. An undo that restores the object needs its destinations.
             if object.extras?.undoState != nil { _ = object.related(relationship) }
             return
         case .nullifyDeleteRule, .denyDeleteRule: break
@@ -195,7 +195,7 @@ struct ObjectChanges {
     var updated: Set<NSManagedObject> = []
     var deleted: Set<NSManagedObject> = []
     var refreshed: Set<NSManagedObject> = []
-    /// The IDs of all objects, where a reset has invalidated them.
+    /// The IDs of all objects, if a reset has invalidated them.
     var invalidatedAll: [NSManagedObjectID] = []
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidatedAll.isEmpty }

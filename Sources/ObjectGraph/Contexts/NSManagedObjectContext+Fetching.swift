@@ -4,8 +4,8 @@ internal import Predicates
 extension NSManagedObjectContext {
     /// Fetches the objects that match `request`, unsaved changes in this context included. Call it on the context's queue.
     ///
-    /// - Returns: Objects (faults unless the request says otherwise), IDs, dictionaries or a single count, according to the request's
-    ///   result type.
+    /// - Returns: Objects (faults unless the request specifies otherwise), IDs, dictionaries or a single count, according to the request's result
+    ///   type.
     /// - Throws: An error for an unknown entity, for a predicate that did not parse or names an unknown key, and for results that are not
     ///   of `ResultType`; the store's error.
     public func fetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> [ResultType] {
@@ -172,7 +172,7 @@ extension NSManagedObjectContext {
     // MARK: Casting
 
     func cast<ResultType>(_ objects: [NSManagedObject], for entity: NSEntityDescription) throws -> [ResultType] {
-        // Where the entity's class guarantees the type, no object is checked.
+        // If the entity's class guarantees the type, no object is checked.
         if let wanted = ResultType.self as? NSManagedObject.Type,
             entity.allKinds.allSatisfy({ $0.managedObjectClass.isSubclass(of: wanted) })
         {

@@ -106,7 +106,7 @@ extension NSManagedObjectContext {
         do {
             if shown.count > 1, source.batchesFaults { _ = try source.prepareRows(for: shown.map(\.objectID), in: self) }
         } catch {
-            // Each object is loaded separately below, where the error is kept.
+            // Each object is loaded separately below, which keeps the error.
         }
         shown.forEachUncounted { object in
             guard object.registry === registry else { return }
@@ -178,7 +178,7 @@ struct SavedIDs: Sendable {
     /// Reads the user info of a notification, or a similar dictionary, for a context.
     init(_ info: [AnyHashable: Any], for context: NSManagedObjectContext) {
         let coordinator = context.persistentStoreCoordinator
-        // Objects mostly come from one store.
+        // Most objects come from one store.
         var knownToken: StoreToken?
         func own(_ id: NSManagedObjectID) -> NSManagedObjectID? {
             let id = id.current

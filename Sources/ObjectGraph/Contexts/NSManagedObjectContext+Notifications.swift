@@ -92,15 +92,15 @@ extension NSManagedObjectContext {
         NSManagedObjectContextQueryGenerationKey, newHistoryTokenKey,
     ])
 
-    /// Returns what a did-save notification says of the stores: the query generation, and the end of the history where a store tracks it. Those over a
-    /// network are not asked: no save is to wait for that.
+    /// Returns the states of the stores for a did-save notification: the query generation, and the end of the history if a store tracks it. Stores
+    /// over a network are not queried, since no save may wait for that.
     private func statesAfterSave() -> (generation: NSQueryGenerationToken?, token: NSPersistentHistoryToken?) {
         guard parent == nil, let persistentStoreCoordinator else { return (nil, nil) }
         let asked = persistentStoreCoordinator.persistentStores.filter { !($0.interface is any AsynchronousStore) }
         return (generation.current ?? .current, persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: asked))
     }
 
-    /// Posts the IDs of saved objects: three sets, also of none.
+    /// Posts the IDs of saved objects in three sets, even if all are empty.
     func postSavedIDs(_ changes: ChangeSet) {
         let info = Self.savedIDInfo([changes.insertedIDs?.value ?? changes.inserted.idSet, changes.updated.idSet, changes.deleted.idSet])
         NotificationCenter.postInTurn(name: Self.didSaveObjectIDsNotification, object: self, userInfo: info)

@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
         return makeFault(persistentStoreCoordinator?.ownID(of: id) ?? id)
     }
 
-    /// Returns the registered object with an ID, also one that a parent has saved since; implements the public
+    /// Returns the registered object with an ID, including an ID that a parent has since replaced in a save; implements the public
     /// ``registeredObject(for:)``.
     func findRegisteredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue("registeredObject(for: \(objectID)) is called")
@@ -129,7 +129,8 @@ extension NSManagedObjectContext {
 
     /// Adds objects without values, which are not in the identity map yet, for rows of one block.
     ///
-    /// What all of them hold is counted for all at once: where contexts on several threads fetch the same, they would wait for each other's processors.
+    /// The shared references are retained once for all objects: otherwise contexts that fetch the same on several threads would contend for the
+    /// reference counts.
     private func appendFaults(of rows: RowList, _ run: Range<Int>, of block: RowBlock, to objects: inout [NSManagedObject]) {
         block.withOrigin { origin in
             guard let origin else {
@@ -149,7 +150,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Gives faults the values of their rows, which lie in one block. The block is counted for all at once, as in ``appendFaults(of:_:of:to:)``.
+    /// Gives faults the values of their rows, which lie in one block. The block is retained for all of them at once, as in
+    /// ``appendFaults(of:_:of:to:)``.
     private func fulfill(_ objects: [NSManagedObject], _ rows: RowList, _ run: Range<Int>, of block: RowBlock) {
         let shared = Unmanaged.passUnretained(block)
         shared.retain(times: 2 * run.count)
@@ -265,14 +267,14 @@ extension NSManagedObjectContext {
         if undoer != nil { eventLog.append(.inserted(object.makeUndoState())) }
     }
 
-    /// Stops the program where an object of another context is passed to this one; Apple's framework raises an exception.
+    /// Stops the program if an object of another context is passed to this one; Apple's framework raises an exception.
     func requireSameContext(_ object: NSManagedObject, _ what: String) {
         stopProgram(
             unless: object.registry == nil || object.registry === registry,
             "An object cannot be \(what) in another context than its own: use object(with:) to get \(object.objectID) into this one.")
     }
 
-    /// Inserts an object that has no context, or none any more; implements the public ``insert(_:)``.
+    /// Inserts an object that has no context, or no longer has one; implements the public ``insert(_:)``.
     func performInsert(_ object: NSManagedObject) {
         checkQueue("insert(_:) is called")
         requireSameContext(object, "inserted")
@@ -339,7 +341,7 @@ extension NSManagedObjectContext {
             guard let object = waiting.object, object.registry === registry, let id = object.identifier, id.isTemporary else { return true }
             let current = id.current
             if current === id { return false }
-            // The parent's object may have given way to one that is registered here: changes reach that one by the old ID, too.
+            // The parent's object may have been replaced by one that is registered here: changes then reach that object by the old ID, too.
             if registry.object(with: current) == nil { assign(permanentID: current, to: object) }
             return true
         }
@@ -364,8 +366,8 @@ struct AwaitingPermanentID {
 
 /// The store that an object was assigned to.
 ///
-/// An object that was never inserted may go before the assignment does. Its memory, and with it its address, is kept as long as this refers to it: no other
-/// object is then taken for it.
+/// An object that was never inserted may be deallocated before the assignment is removed. Its memory, and with it its address, is kept as long as
+/// this refers to it, so no other object is mistaken for it.
 struct AssignedStore {
     unowned let object: NSManagedObject
     let store: NSPersistentStore

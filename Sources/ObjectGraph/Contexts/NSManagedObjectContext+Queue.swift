@@ -48,7 +48,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs `block` on the context's queue like ``perform(schedule:_:)``, but on this thread where the queue is free. Call it on a thread that may wait.
+    /// Runs `block` on the context's queue like ``perform(schedule:_:)``, but on this thread if the queue is free. Call it on a thread that may wait.
     func performInPlace<T>(_ block: @escaping @Sendable () throws -> T) async throws -> T {
         let result = Handover<Result<T, any Error>>()
         await withCheckedContinuation { continuation in
@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
     /// Enqueues the processing of changes made outside `perform`.
     func scheduleEvent() {
         guard !isInEvent, !isEventEnqueued else { return }
-        // A thread that works on a confined context cannot be told from the queue.
+        // A thread that works on a confined context cannot be distinguished from the queue.
         if isConfined, contextQueue !== ContextQueue.main { return }
         isEventEnqueued = true
         queue.async { [registry] in

@@ -158,7 +158,7 @@ extension NSManagedObjectContext {
         for object in objects {
             registry.unregister(object)
             object.relationships = []
-            // A fault that nothing fulfills, as on Apple's platforms.
+            // A fault that is never fulfilled, as on Apple's platforms.
             object.flags = []
             (object.row, object.snapshot) = (nil, nil)
         }
@@ -168,7 +168,7 @@ extension NSManagedObjectContext {
         notifySourceOfRelease()
         if !ids.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: ids)) }
         source.releaseUnusedRows()
-        // It walks the heap to see whether that is worth it.
+        // It walks the heap, which is worthwhile only for many objects.
         if objects.count >= Self.fewObjects { coredata_return_free_memory() }
     }
 
@@ -196,13 +196,13 @@ extension NSManagedObject {
 
     /// Takes `stored` as the new snapshot and reapplies local changes to it.
     ///
-    /// A value that was set back to its original is not a change. For to-many relationships, local additions and removals are kept along
-    /// with those of others.
+    /// A value that was set back to its original is not a change. For to-many relationships, local additions and removals are merged with those of
+    /// others.
     ///
     /// - Parameters:
     ///   - overwrites: Whether every attribute keeps its local value, changed or not.
     ///   - keeps: Whether another changed property keeps its local value; otherwise it takes the stored one.
-    /// - Returns: The object, whose rivals in relationships are still to be dropped.
+    /// - Returns: The object, whose rivals in relationships must still be dropped.
     func rebaseItself(
         onto stored: Row, overwrites: Bool = false, keeping keeps: (NSPropertyDescription) -> Bool = { _ in true }
     ) -> RebasedObject {
@@ -272,7 +272,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Removes this object from the destination that others have set, where it was replaced by a local change.
+    /// Removes this object from the destination that others have set, if a local change has replaced it.
     fileprivate func dropRival(at relationship: NSRelationshipDescription, _ before: Row?, _ stored: Row) {
         let slot = slot(of: relationship)
         guard let inverse = relationship.mutualInverse, let other = stored.objectID(at: slot), let context = registry?.context,
@@ -294,7 +294,7 @@ struct RebasedObject {
     fileprivate let before: Row?
     fileprivate let stored: Row
 
-    /// Removes the object from the destinations that others have set, where they were replaced by local changes. This may bring those up to date.
+    /// Removes the object from the destinations that others have set, if local changes have replaced them. This may refresh those destinations.
     func dropRivals() {
         for relationship in kept where !relationship.isToMany { object.dropRival(at: relationship, before, stored) }
     }

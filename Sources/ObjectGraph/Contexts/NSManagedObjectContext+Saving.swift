@@ -23,20 +23,20 @@ extension NSManagedObjectContext {
 
     /// Lets the merge policy resolve the conflicts of a partial save.
     ///
-    /// - Throws: The error of the save, if it was not conflicts alone or the policy leaves them unresolved.
+    /// - Throws: The error of the save, if it does not consist of conflicts alone or the policy leaves them unresolved.
     func resolveRest(of partial: PartialSave) throws {
         if partial.conflicts.isEmpty { throw partial.error }
         do { try resolveConflicts(error(of: StoreConflicts(partial.conflicts))) } catch { throw partial.error }
     }
 
-    /// Processes pending changes, and returns whether a save is to go on: no other one is running.
+    /// Processes pending changes, and returns whether the save may continue: no other save is running.
     ///
-    /// A save without changes goes on, too: metadata may have been set, and it is told as any other, as on Apple's platforms.
+    /// A save without changes continues, too: metadata may have been set, and it posts notifications like any other save, as on Apple's platforms.
     ///
-    /// - Parameter isRepeated: Whether it is the rest of a save, which is over where nothing is left.
+    /// - Parameter isRepeated: Whether this is the rest of a save, which is over if no changes are left.
     func beginSave(isRepeated: Bool = false) throws -> Bool {
         try throwPendingFaultError()
-        // A save asks again for what it needs.
+        // A save requests the values that it needs again.
         if hasChanges { forgetAllFaultErrors() }
         _ = processEvent(isSaving: true)
         return !isSaving && (hasChanges || !isRepeated)
@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
         if validatesWhenSaving { try validate() }
     }
 
-    /// Lets stores write metadata that were set since their last save, where the context has nothing to save.
+    /// Lets stores write metadata that were set since their last save, if the context has nothing to save.
     func saveNewMetadata() throws {
         guard parent == nil, let persistentStoreCoordinator, !persistentStoreCoordinator.storesWithNewMetadata.isEmpty else { return }
         try persistentStoreCoordinator.saveWhole(ChangeSet(inserted: [], updated: [], deleted: []), in: self)
@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
 
     // MARK: Before
 
-    /// Calls `willSave` for all objects of the save, then for the objects changed or inserted by these calls, until there are none.
+    /// Calls `willSave` for all objects of the save, then for the objects changed or inserted by these calls, until there are no more.
     private func callWillSave() throws {
         var objects = insertedList.elements.appending(contentsOf: updatedList.elements).appending(contentsOf: deletedList.elements)
         for _ in 0..<1000 {
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
 
     // MARK: The save itself
 
-    /// - Returns: The saved changes, the rows that stores changed, and what is left of a partial save.
+    /// - Returns: The saved changes, the rows that stores changed, and the remainder of a partial save.
     private func writeResolvingConflicts() throws -> (changes: ChangeSet, rows: [Row], partial: PartialSave?) {
         for _ in 0..<mostSaveAttempts {
             do {
@@ -197,7 +197,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Makes the permanent IDs of new objects final. Many are released on another thread, where the caller has given them up.
+    /// Makes the permanent IDs of new objects final. Many temporary IDs are released on another thread, if the caller has given them up.
     ///
     /// - Parameter areRegistered: Whether the source knows that the context has the objects.
     func promoteTemporaryIDs(_ temporary: [NSManagedObjectID?], to ids: consuming [NSManagedObjectID], areRegistered: Bool = false) {
@@ -226,7 +226,7 @@ extension NSManagedObjectContext {
 
     /// Calls `didSave()`, posts the did-save notifications, notifies other contexts and removes deleted objects from the context.
     ///
-    /// - Parameter isWhole: Whether nothing remains to be saved. A part of which nothing was saved is not told.
+    /// - Parameter isWhole: Whether nothing remains to be saved. A part in which nothing was saved posts no notification.
     func completeSave(_ changes: ChangeSet, saved: [NSManagedObject], deleted: [NSManagedObject], _ sets: ObjectChanges, isWhole: Bool) {
         asynchronousWork?.noteSave(changes)
         saveCount.add(1, ordering: .releasing)
@@ -286,7 +286,7 @@ extension NSManagedObjectContext {
 }
 
 extension ChangeSet {
-    /// Notes which IDs the save has assigned, and makes their set beside it, where they are many.
+    /// Records the IDs that the save has assigned, and builds their set in parallel, if there are many.
     ///
     /// - Parameter ids: The IDs of the objects that had temporary ones.
     mutating func prepareInsertedIDs(_ ids: [NSManagedObjectID]) {

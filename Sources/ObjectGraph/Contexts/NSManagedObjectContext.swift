@@ -68,8 +68,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var shouldDeleteInaccessibleFaults = true
     /// Whether the context automatically merges saves by other contexts into the coordinator or the parent context. The default is false.
     ///
-    /// Merging happens asynchronously on this context's queue, as by ``mergeChanges(fromContextDidSave:)``. A child merges what its
-    /// parent saves and merges, and what other children save into the parent.
+    /// Merging happens asynchronously on this context's queue, as by ``mergeChanges(fromContextDidSave:)``. A child merges its parent's saves and
+    /// merges, and the saves of other children into the parent.
     open var automaticallyMergesChangesFromParent = false { didSet { updateListening() } }
     /// Returns whether a fault without a row reads as deleted; with false, the read is an error.
     ///
@@ -79,15 +79,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// - Parameters:
     ///   - fault: The object. Read only its ID.
     ///   - oid: The ID of the object.
-    ///   - property: The property that was read; nil where it is not known, which is always the case in this implementation.
+    ///   - property: The property that was read; nil if it is unknown, which is always the case in this implementation.
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
     ) -> Bool { shouldDeleteInaccessibleFaults }
     /// The number of seconds for which a cached row may serve another fault. The default is negative: for as long as the row is cached.
     ///
-    /// The interval matters for stores whose data others change; their rows are cached while a context has the objects. With 0, each
-    /// fault queries the store, one at a time. Values already loaded into an object do not change; see ``refresh(_:mergeChanges:)``. A
-    /// child context uses its parent's rows.
+    /// The interval matters for stores whose data others change; their rows are cached while a context has the objects. With 0, each fault queries
+    /// the store, one at a time. Values already loaded into an object do not change; see ``refresh(_:mergeChanges:)``. A child context uses its
+    /// parent's rows.
     open var stalenessInterval: TimeInterval = -1 { didSet { knownCaller = nil } }
     /// Whether the context retains its registered objects until it is reset. The default is false: an object lives while the program
     /// refers to it or it has changes.
@@ -234,8 +234,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The context whose request a store answers: the requesting context during an ``NSAsynchronousFetchRequest``, this context
     /// otherwise.
     ///
-    /// A store that answers at once and refreshes its rows later delivers later changes to this context, inside its `perform`. Call it on
-    /// the queue of either context. Not in Apple's API.
+    /// A store that answers at once and refreshes its rows later delivers later changes to this context, inside its `perform`. Call it on the queue
+    /// of either context. Not in Apple's API.
     public var requestingContext: NSManagedObjectContext { requester ?? self }
     final var requester: NSManagedObjectContext?
 
@@ -285,7 +285,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Returns the object with an ID, without querying the store: the registered object, or a new fault. Call it on the context's queue.
     ///
-    /// Whether the object exists is found out when its values are read; ``existingObject(with:)->NSManagedObject`` finds it out at once.
+    /// A missing object is only detected when its values are read; ``existingObject(with:)->NSManagedObject`` detects it at once.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject { findObject(with: objectID) }
 
     /// Returns the object with an ID if it is registered with the context, nil otherwise. Call it on the context's queue.
@@ -298,8 +298,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Inserts an object that was created without a context, or has left its context. Call it on the context's queue.
     ///
-    /// An object whose deletion was saved, or that a rollback or a reset has dropped, comes back as a new one: with the values that it shows, and with the
-    /// relationships that were set since. Its ID is another one where a store or a parent knew it. An object that is to be deleted stays so.
+    /// An object whose deletion was saved, or that a rollback or a reset has dropped, is inserted as a new one: with its present values, and with the
+    /// relationships that were set since. It gets a new ID if a store or a parent knew it. An object that is to be deleted stays so.
     open func insert(_ object: NSManagedObject) { performInsert(object) }
 
     /// Marks an object for deletion by the next save. Call it on the context's queue.
@@ -308,7 +308,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// object that was never saved is removed from the context.
     open func delete(_ object: NSManagedObject) { performDelete(object) }
 
-    /// Assigns a new object to the store that it is saved to, where several stores hold its entity. Call it on the context's queue.
+    /// Assigns a new object to the store that it is saved to, if several stores hold its entity. Call it on the context's queue.
     open func assign(_ object: Any, to store: NSPersistentStore) { performAssign(object, to: store) }
 
     /// Requests permanent IDs for new objects before they are saved. Call it on the context's queue.
@@ -318,9 +318,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Makes the next save detect conflicts for an object even if it is unchanged. Call it on the context's queue.
     ///
-    /// Use it where changes to other objects depend on the values of this one. The save compares and increments the object's version, so
-    /// contexts that have read the object meet a conflict in turn. The mark is removed by the save, a rollback or a reset. A context
-    /// without any changes does not save and detects nothing.
+    /// Use it if changes to other objects depend on the values of this one. The save compares and increments the object's version, so contexts that
+    /// have read the object get a conflict in turn. A save, a rollback or a reset removes the mark. A context without any changes does not save and
+    /// detects nothing.
     open func detectConflicts(for object: NSManagedObject) { performDetectConflicts(for: object) }
 
     /// Processes the changes since the last call: applies delete rules and posts the objects-did-change notification. Call it on the
@@ -377,14 +377,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Errors of reads
 
-    /// The first error since the last save that reading or writing a property could not throw; nil when there was none.
+    /// The first error since the last save that a property access could not throw; nil if there was none.
     ///
-    /// Properties cannot throw, so the context keeps the error of a failed fault, and that of a change to an object that has given way to
-    /// another (see ``NSMergePolicy/resolve(constraintConflicts:)``): the next `save` throws and clears it, before it writes anything. Fetches and counts
-    /// of what can be read go on. Which object could not be read tells ``NSManagedObject/faultError``.
+    /// Properties cannot throw, so the context keeps the error of a failed fault, and that of a change to a replaced object (see
+    /// ``NSMergePolicy/resolve(constraintConflicts:)``): the next `save` throws and clears it, before it writes anything. Fetches and counts of
+    /// readable objects continue. ``NSManagedObject/faultError`` tells which object could not be read.
     public var pendingFaultError: (any Error)? { faultError }
 
-    /// Throws and clears ``pendingFaultError``, if there is one: call it where several properties have been read, and none may be missing.
+    /// Throws and clears ``pendingFaultError``, if there is one. Call it after reading several properties, none of which may be missing.
     public func throwPendingFaultError() throws {
         guard let error = faultError else { return }
         faultError = nil
@@ -393,7 +393,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     func noteFaultError(_ error: any Error, of object: NSManagedObject) {
-        // The parent has asked: here it is only told.
+        // The parent has queried the store: this context is only informed.
         if parent != nil, object.isFault { faultErrors.note(.init(error), of: object.objectID) }
         if faultErrors.mayLog(object.objectID) { Log.context.error("The values of \(object.objectID) could not be read: \(error)") }
         keep(error)

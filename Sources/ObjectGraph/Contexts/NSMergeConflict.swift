@@ -22,7 +22,7 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
     /// The version of the object when it was read.
     public let oldVersionNumber: Int
     let storedRow: Row?
-    /// The values that those of the store are compared with, for the description: those that were read, or those of a new object.
+    /// The values that the store's values are compared with, for the description: those that were read, or those of a new object.
     private let comparedSnapshot: [String: Any]?
 
     /// Creates a conflict, for stores that detect one themselves and throw it in an error of code 133020 under `"conflictList"`.
@@ -66,7 +66,7 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
             values, entity: sourceObject.owningEntity, objectID: sourceObject.objectID, version: Int64(newVersionNumber))
     }
 
-    /// A description of the object and the two versions, or of what differs, where a store has no versions to compare.
+    /// A description of the object and the two versions, or of the differences if a store has no versions to compare.
     open override var description: String {
         let found =
             switch newVersionNumber {
@@ -87,7 +87,7 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
     /// Whether the object was never read: it is the store that has another one with its identifier.
     private var isNew: Bool { objectSnapshot == nil && newVersionNumber > 0 }
 
-    /// The properties whose stored values are not those that the object was read with, or has where it is new.
+    /// The properties whose stored values differ from those that were read, or from those of a new object.
     private var differences: [String] {
         guard let read = comparedSnapshot, let stored = persistedSnapshot ?? cachedSnapshot else { return [] }
         return Set(read.keys).union(stored.keys).filter { read[$0] as? AnyHashable != stored[$0] as? AnyHashable }.sorted()

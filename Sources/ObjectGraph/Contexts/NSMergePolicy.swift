@@ -4,9 +4,9 @@ public import Foundation
 public enum NSMergePolicyType: UInt, Sendable {
     /// The save fails.
     case errorMergePolicyType = 0
-    /// Merges property by property; where both changed one, the store's value wins.
+    /// Merges property by property; if both have changed one, the store's value wins.
     case mergeByPropertyStoreTrumpMergePolicyType = 1
-    /// Merges property by property; where both changed one, this context's value wins.
+    /// Merges property by property; if both have changed one, this context's value wins.
     case mergeByPropertyObjectTrumpMergePolicyType = 2
     /// This context's object replaces the one in the store.
     case overwriteMergePolicyType = 3
@@ -30,9 +30,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
 
     /// Fails the save with the conflicts.
     public static let error = NSMergePolicy(merge: .errorMergePolicyType)
-    /// Keeps the store's value where both changed a property.
+    /// Keeps the store's value if both have changed a property.
     public static let mergeByPropertyStoreTrump = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
-    /// Keeps this context's value where both changed a property.
+    /// Keeps this context's value if both have changed a property.
     public static let mergeByPropertyObjectTrump = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
     /// Replaces the store's object by this context's object.
     public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
@@ -50,18 +50,18 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
     }
 
-    /// Resolves constraint conflicts so that one object keeps the values of each constraint and the save can be repeated.
+    /// Resolves constraint conflicts so that one object keeps the values of each constraint and the save can be retried.
     ///
-    /// Where the store wins, new objects are discarded and changed ones restore their stored values. Otherwise a saved object takes the
-    /// values that were set on new ones, which are discarded; a saved object that was changed to the values replaces the one in the store
-    /// that has them. Whatever refers to an object that gives way refers to the one that stays from then on.
+    /// If the store wins, new objects are discarded, and changed ones get their stored values back. Otherwise a saved object takes the values that
+    /// were set on new ones, which are discarded; a saved object that was changed to the values replaces the one in the store that has them. All
+    /// references to a replaced object then lead to the one that stays.
     ///
-    /// A new object that has given way has no context, and ``NSManagedObject/isDeleted`` is true. Its ID leads to the object that stays:
-    /// ``NSManagedObjectContext/object(with:)->NSManagedObject`` returns that one. A change to it is not saved, and is an error of code 133000 that the next
-    /// fetch or save of the context throws.
+    /// A replaced new object has no context, and its ``NSManagedObject/isDeleted`` is true. Its ID leads to the object that stays:
+    /// ``NSManagedObjectContext/object(with:)->NSManagedObject`` returns that one. A change to the replaced object is not saved, and is an error of
+    /// code 133000 that the next fetch or save of the context throws.
     ///
-    /// - Throws: Code 133021 with the conflicts that the policy leaves unresolved, and for an object in a relationship that the object that
-    ///   stays does not have.
+    /// - Throws: Code 133021 with the conflicts that the policy leaves unresolved, and for an object in a relationship that the remaining object does
+    ///   not have.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         if mergeType == .errorMergePolicyType { throw NSConstraintConflict.error(list) }
         let context = list.lazy.flatMap(\.conflictingObjects).first { $0.registry != nil }?.managedObjectContext
@@ -73,10 +73,10 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// - Throws: Code 133020 with the conflicts that the policy leaves unresolved.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         if mergeType == .errorMergePolicyType { throw NSMergeConflict.error(list) }
-        // First, because what is discarded must take nothing out of what the store has for other objects.
+        // This comes first, because discarded changes must not remove stored links of other objects.
         let links = list.filter(isDiscarded).flatMap { $0.sourceObject.withdrawLinks() }
         var returning: [NSManagedObject] = []
-        // All objects before what follows from them, which may bring others up to date: their own conflicts would be missed then.
+        // All objects come before the consequences, which may refresh other objects: their own conflicts would be missed then.
         let rebased = list.compactMap { resolve($0, &returning) }
         for object in rebased { object.dropRivals() }
         for object in rebased { object.reapplyDeletion() }
@@ -126,9 +126,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         switch mergeType {
         case .errorMergePolicyType, .rollbackMergePolicyType: return nil
         case .mergeByPropertyStoreTrumpMergePolicyType:
-            // Of an object that is new here, and that the store has, nothing was there before.
+            // If an object is new here and the store has it, it had no values before.
             let before = object.snapshot ?? object.owningEntity.frozenParts.layout.usedDefaultRow
-            // A property keeps its local value where the store's is unchanged.
+            // A property keeps its local value if the store's value is unchanged.
             return object.rebaseItself(onto: stored) { !object.differs(before, stored, at: $0) }
         case .mergeByPropertyObjectTrumpMergePolicyType: return object.rebaseItself(onto: stored)
         case .overwriteMergePolicyType: return object.rebaseItself(onto: stored, overwrites: true)

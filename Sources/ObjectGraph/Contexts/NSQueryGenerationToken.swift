@@ -5,13 +5,13 @@ internal import Synchronization
 
 /// A state of the stores that a context can read from while others write.
 ///
-/// SQLite stores in files support query generations in write-ahead logging mode, which is the default unless a pragma says otherwise. A
-/// state is kept for as long as a context or the program holds its token.
+/// SQLite stores in files support query generations in write-ahead logging mode, which is the default unless a pragma changes it. A state is kept for
+/// as long as a context or the program holds its token.
 ///
 /// Source: [NSQueryGenerationToken](https://developer.apple.com/documentation/coredata/nsquerygenerationtoken).
 // Immutable; the views guard their state by their own locks.
 open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {
-    /// Stands for the state of the stores at a context's next read.
+    /// The state of the stores at a context's next read.
     public static let current = NSQueryGenerationToken([])
 
     /// The stores' past states, each with the store that it is a view of.
@@ -31,7 +31,7 @@ open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {
     open func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-/// The state that a context holds on to. Another context that fetches for it in the background asks too.
+/// The state that a context is pinned to. Another context that fetches for it in the background reads it, too.
 // The token is in a `LockedBox`, under which `pinned`, an atomic, is set.
 final class QueryGeneration: Sendable {
     private let pinned = Atomic<Bool>(false)
@@ -68,7 +68,7 @@ final class QueryGeneration: Sendable {
 }
 
 extension NSManagedObjectContext {
-    /// The query generation that the context is pinned to; nil for an unpinned context, and where no store supports query generations.
+    /// The query generation that the context is pinned to; nil for an unpinned context, and if no store supports query generations.
     ///
     /// The value is ``NSQueryGenerationToken/current`` before the first read.
     public var queryGenerationToken: NSQueryGenerationToken? {
@@ -86,8 +86,7 @@ extension NSManagedObjectContext {
     /// advance the context to the state of that moment. Registered objects do not change automatically: call ``refreshAllObjects()`` or
     /// fetch them again.
     ///
-    /// Only SQLite stores in files with write-ahead logging take part. The context sees the current data of other stores, as on Apple's
-    /// platforms.
+    /// Only SQLite stores in files with write-ahead logging support this. The context sees the current data of other stores, as on Apple's platforms.
     ///
     /// - Parameter generation: ``NSQueryGenerationToken/current``, the ``queryGenerationToken`` of another context, or nil.
     /// - Throws: Code 134060 for a child context, which has its parent's data, and for a token of other stores.

@@ -36,7 +36,7 @@ struct ObjectList {
         }
     }
 
-    /// Empties the list and returns its objects. They keep their positions: one counts only where the object is at it.
+    /// Empties the list and returns its objects. They keep their positions; a position only counts if the object is at it.
     mutating func removeAll() -> [NSManagedObject] {
         let all = elements
         self = ObjectList()
@@ -53,14 +53,14 @@ struct ObjectList {
         }
     }
 
-    /// Returns distinct objects as a set: the cached set of the list where they are all of its objects.
+    /// Returns distinct objects as a set, which is the cached set of the list if they are all of its objects.
     mutating func set(of objects: [NSManagedObject]) -> Set<NSManagedObject> {
         if objects.isEmpty { return [] }
         let areAll = objects.count == count && (areTheSame(objects) || objects.allSatisfyUncounted(contains))
         return areAll ? set : objects.objectSet
     }
 
-    /// Whether these are the objects of the list in their order, as far as can be told without reading them.
+    /// Whether these are the objects of the list in their order, as far as is known without reading them.
     private func areTheSame(_ other: [NSManagedObject]) -> Bool {
         // An optional reference has the layout of the reference.
         other.withUnsafeBytes { other in

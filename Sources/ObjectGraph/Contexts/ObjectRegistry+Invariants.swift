@@ -3,10 +3,10 @@ internal import Foundation
 internal import Platform
 
 extension ObjectRegistry {
-    /// What does not hold of the table; empty for a table as it should be. On the context's queue, where no object gets another identity meanwhile.
+    /// The violated invariants of the table; empty if there are none. Call it on the context's queue, where no object changes its identity meanwhile.
     ///
-    /// Each living object is filed under the key of its identity, belongs to the registry and says that it is filed, and no two of them have the same
-    /// identity. Objects whose deinitialization has begun are about to leave, and may have a successor already.
+    /// Each living object is filed under the key of its identity, belongs to the registry and is marked as filed, and no two of them have the same
+    /// identity. Objects whose deinitialization has begun are about to leave, and may already have a successor.
     var invariantViolations: [String] {
         var violations: [String] = []
         var living: [(key: Int64, object: NSManagedObject)] = []
@@ -14,12 +14,12 @@ extension ObjectRegistry {
         violations += map.invariantViolations
         for index in 0...map.mask {
             let entry = map.entries[index]
-            // The object leaves the table under the lock before its memory goes.
+            // The object leaves the table under the lock before its memory is freed.
             guard let pointer = entry.object, swift_tryRetain(pointer) != nil else { continue }
             living.append((entry.key, Unmanaged<NSManagedObject>.fromOpaque(pointer).takeRetainedValue()))
         }
         lock.unlock()
-        // Without the lock: an object may go here, and takes it.
+        // Without the lock: an object may be released here, and its deinitializer takes the lock.
         var keys: [Int64: [NSManagedObject]] = [:]
         for (key, object) in living {
             if object.identityKey != key {
@@ -40,7 +40,7 @@ extension ObjectRegistry {
         return object.madeID.map(other.isIdentified(by:)) ?? false
     }
 
-    /// Stops the program where the table is not as it should be, if the checks are on. Without the lock, on the context's queue.
+    /// Stops the program if the table violates its invariants, and if the checks are on. Call it without the lock, on the context's queue.
     @inline(__always) func checkInvariants() {
         #if COREDATA_INTERNAL_CHECKS
         lock.lock()

@@ -7,16 +7,18 @@ internal import Predicates
 ///
 /// Objects may be released on any thread, so the table is guarded by a lock. A lookup and the removal in an object's deinitializer
 /// exclude each other; a lookup does not find an object whose deinitialization has begun.
-// `lock` guards `map`, `releasedIDs`, `owner` and `departure`. It is not a `LockedBox`: every object that comes or goes passes here, and fields are taken one by one under it.
+// `lock` guards `map`, `releasedIDs`, `owner` and `departure`. It is not a `LockedBox`: every object that is registered or released passes here, and
+// fields are taken one by one under it.
 final class ObjectRegistry: @unchecked Sendable {
     let lock = Mutex()
     @exclusivity(unchecked) private(set) var map = IdentityMap()
     /// The IDs of the objects released since the context last asked.
     @exclusivity(unchecked) private var releasedIDs: [NSManagedObjectID] = []
     @exclusivity(unchecked) private var remembersReleases = false
-    /// Not held. The context clears it, under the lock, when it goes. Weak would make every count of the context's references slow.
+    /// Not retained. The context clears it, under the lock, when it is deallocated. A weak reference would make every count of the context's
+    /// references slow.
     @exclusivity(unchecked) private var owner: Unmanaged<NSManagedObjectContext>?
-    /// How far the deallocation of the context has come.
+    /// The progress of the context's deallocation.
     @exclusivity(unchecked) private var departure = Departure.notBegun
 
     private enum Departure {
@@ -39,7 +41,7 @@ final class ObjectRegistry: @unchecked Sendable {
         return owner.takeRetainedValue()
     }
 
-    /// Clears the reference to the context, which begins to take its objects apart.
+    /// Clears the reference to the context, which begins to tear down its objects.
     func contextWillDeallocate() {
         lock.lock()
         owner = nil
@@ -54,10 +56,10 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// Returns the context, which does not go as long as the result is held; nil where it has taken its objects apart, after a wait for another thread's
-    /// deallocation where needed.
+    /// Returns the context, which is not deallocated as long as the result is held; nil if it has torn down its objects. Waits for another thread's
+    /// deallocation if needed.
     ///
-    /// Nothing waits for the calling thread there: no lock is held while objects are related.
+    /// That deallocation does not wait for the calling thread: no lock is held while objects are related.
     func contextUnlessGone() -> NSManagedObjectContext? {
         while true {
             if let context = livingContext { return context }
@@ -67,7 +69,7 @@ final class ObjectRegistry: @unchecked Sendable {
             switch departure {
             case .over: return nil
             case .begun(let thread) where pthread_equal(thread, pthread_self()) != 0: return nil
-            // The last reference is gone, and the deinitializer begins at once.
+            // The last reference is released, and the deinitializer begins at once.
             case .begun, .notBegun: sched_yield()
             }
         }
@@ -80,8 +82,9 @@ final class ObjectRegistry: @unchecked Sendable {
         return find(id)
     }
 
-    // An object that is filed has its memory: its deinitialization takes it out under the lock first. So what never changes after the deinitialization has
-    // begun, the identity, may be read of each under the lock; whoever wants the object itself must get a reference, which fails from then on.
+    // A filed object still has its memory: its deinitialization first removes it under the lock. So its identity, which never changes after the
+    // deinitialization has begun, may be read under the lock. Code that needs the object itself must obtain a reference, which fails once the
+    // deinitialization has begun.
 
     private func find(_ id: NSManagedObjectID) -> NSManagedObject? {
         let found = map.find(id.key) { pointer in
@@ -110,8 +113,8 @@ final class ObjectRegistry: @unchecked Sendable {
         return ids.map(find)
     }
 
-    /// Returns the registered objects of elements that each have an ID, nil for the others, and the number of nils. The array is empty
-    /// where no object is registered.
+    /// Returns the registered objects of elements that each have an ID, nil for the others, and the number of nils. The array is empty if no object
+    /// is registered.
     @inline(__always) func objects<Element>(
         of elements: [Element], _ id: (Element) -> NSManagedObjectID
     ) -> (objects: [NSManagedObject?], missing: Int) {
@@ -129,8 +132,8 @@ final class ObjectRegistry: @unchecked Sendable {
         return (objects, missing)
     }
 
-    /// Returns the registered objects of some of many rows, nil for the others, and the number of nils. The array is empty where no
-    /// object is registered.
+    /// Returns the registered objects of some of many rows, nil for the others, and the number of nils. The array is empty if no object is
+    /// registered.
     func objects(of rows: RowList, _ part: Range<Int>) -> (objects: [NSManagedObject?], missing: Int) {
         lock.lock()
         defer { lock.unlock() }
@@ -323,7 +326,7 @@ final class ObjectRegistry: @unchecked Sendable {
         guard object.flags.contains(.registered), let key = object.identityKey else { return }
         lock.lock()
         map.remove(Unmanaged.passUnretained(object).toOpaque(), for: key)
-        // Once it is out of the map, nobody else reads its identity: the ID goes over without being counted.
+        // Once the object is out of the map, no other thread reads its identity: the ID is moved without being retained.
         if remembersReleases, object.hasPermanentID {
             if let id = object.madeID.take() { releasedIDs.append(id) } else if let id = object.identifier { releasedIDs.append(id) }
         }

@@ -16,13 +16,13 @@ protocol ObjectSource: AnyObject {
     func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
     ) throws -> Bool
-    /// Returns the destination row numbers of a to-many relationship, as far as known; nil where a query is needed or returns IDs.
+    /// Returns the destination row numbers of a to-many relationship, if they are known; nil if a query is needed, or returns IDs.
     func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
     ) -> RelatedNumbers?
     /// Loads a to-many relationship of many rows by one query.
     ///
-    /// - Returns: All destination row numbers, possibly with repetitions; nil where the destinations are not numbered rows of one table.
+    /// - Returns: All destination row numbers, possibly with repetitions; nil if the destinations are not numbered rows of one table.
     func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
     ) throws -> RelatedNumbers?
@@ -37,7 +37,7 @@ protocol ObjectSource: AnyObject {
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID]
     /// Saves changes.
     ///
-    /// - Returns: What stores changed and assigned during the save.
+    /// - Returns: The values that stores changed and assigned during the save.
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> SavedValues
     /// Whether the source is notified of registered and released objects.
     var wantsRegistrations: Bool { get }
@@ -49,11 +49,11 @@ protocol ObjectSource: AnyObject {
     func didRegister(_ ids: [NSManagedObjectID])
     /// Notifies the source that objects were released.
     func didUnregister(_ ids: [NSManagedObjectID])
-    /// Releases cached rows that nobody uses, where they take much memory.
+    /// Releases unused cached rows, if they take much memory.
     func releaseUnusedRows()
 }
 
-/// What stores changed and assigned during a save.
+/// The values that stores changed and assigned during a save.
 struct SavedValues {
     /// The rows that stores changed.
     var rows: [Row] = []
@@ -69,7 +69,8 @@ struct ChangeSet {
     var updated: [NSManagedObject]
     var deleted: [NSManagedObject]
     var locked: [NSManagedObject] = []
-    /// The set of the inserted objects' IDs, which another thread makes while the stores write; nil for few objects, and where a store assigns IDs only then.
+    /// The set of the inserted objects' IDs, which another thread builds while the stores write; nil for few objects, and if a store only assigns IDs
+    /// at that time.
     var insertedIDs: SideWork<Set<NSManagedObjectID>>?
     /// Whether all inserted objects got their IDs for this save, so that the source does not know yet that the context has them.
     var areInsertedNew = false

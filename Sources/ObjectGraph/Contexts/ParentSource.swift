@@ -10,8 +10,8 @@ final class ParentSource: ObjectSource {
 
     init(_ parent: NSManagedObjectContext) { self.parent = parent }
 
-    /// Returns the parent's objects of the last fetch or relationship where its stores load object by object; the child retains them to
-    /// keep their batch.
+    /// Returns the parent's objects of the last fetch or relationship if its stores load object by object; the child retains them to keep their
+    /// batch.
     func takeFetched() -> [NSManagedObject] {
         let objects = fetched
         fetched = []
@@ -75,7 +75,7 @@ final class ParentSource: ObjectSource {
         objects.map(\.objectID)
     }
 
-    /// Returns permanent IDs from the store that the root context saves to. Objects that an ancestor has already get theirs there.
+    /// Returns permanent IDs from the store that the root context saves to. Objects that an ancestor has already get their IDs there.
     func obtainPermanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
         let temporary = objects.map(\.objectID)
         let source = try parent.performForChild {
@@ -128,7 +128,7 @@ final class ParentSource: ObjectSource {
         let row: Row
         /// The changed properties; nil for a new object.
         let changed: [NSPropertyDescription]?
-        /// The properties that were set, of a new object too: a parent, and the store, must know what it has only by default.
+        /// The properties that were set, for a new object, too: a parent, and the store, must know which values are mere defaults.
         let set: PropertySet
         /// The changes of to-many relationships, by name.
         let lists: [String: ListChange]
@@ -171,8 +171,8 @@ extension NSManagedObject {
     /// Whether the object can be changed: it is neither deleted in the context nor from its store.
     fileprivate var isThere: Bool { registry != nil && flags.isDisjoint(with: [.deleted, .inaccessible]) }
 
-    /// Takes a value that nobody has set in a child's new object: the default one, or one that was put there without a notification. An upsert, which leaves
-    /// the stored value where none was set, must not take it for one that was.
+    /// Takes a value that was never set in a child's new object: the default, or one that was stored without a notification. An upsert leaves the
+    /// stored value of a property that was not set, so it must not mistake this value for a set one.
     fileprivate func takeUnsetValue(of property: NSPropertyDescription, from row: Row) {
         let slot = slot(of: property)
         guard !changed.contains(property.slotIndex), let own = self.row, !own.hasEqualValue(as: row, at: slot), makeRowExclusive() else {
@@ -206,8 +206,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Returns the values of an object for a child, unsaved changes included; nil where the object was deleted. Call it on the parent's
-    /// queue.
+    /// Returns the values of an object for a child, unsaved changes included; nil if the object was deleted. Call it on the parent's queue.
     func rowForChild(of object: NSManagedObject) throws -> Row? {
         if object.isFault, object.isInserted { try object.loadRow() }
         if object.isFault {
@@ -234,7 +233,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: The error of a store that fails to load an affected object; nothing is changed then.
     private func apply(_ changes: [ParentSource.ChildChange], deleted: [NSManagedObjectID]) throws {
-        // A save asks again for what it needs.
+        // A save requests the values that it needs again.
         forgetAllFaultErrors()
         try throwingReadErrors { try prepare(for: changes, deleted: deleted) }
         // New objects first, so that every reference finds its object.

@@ -9,14 +9,14 @@ struct PendingChanges {
     /// The IDs of objects deleted since the stores were queried.
     private let deletedIDs: Set<NSManagedObjectID>
     private let predicate: CompiledPredicate?
-    /// The attributes that the predicate reads; nil where it may read others.
+    /// The attributes that the predicate reads; nil if it may read others.
     private let predicateAttributes: Set<String>?
     private let sort: CompiledSort?
 
     /// The number of objects that may enter or leave the result.
     var count: Int { changed.count + deleted.count + deletedIDs.count }
 
-    /// Collects the changes; nil where no pending change affects the request.
+    /// Collects the changes; nil if no pending change affects the request.
     ///
     /// - Parameter mark: The mark of a suspended fetch: changes saved since then are included.
     init?(in context: NSManagedObjectContext, for query: StoreQuery, since mark: AsynchronousWork.Mark? = nil) throws {
@@ -61,7 +61,7 @@ struct PendingChanges {
         var touched = Set(deleted.map(ObjectIdentifier.init))
         for object in changed {
             touched.insert(ObjectIdentifier(object))
-            // What else is unknown of it a store would be asked for.
+            // This queries a store for unknown values of the object.
             if try predicate?.matches(object.subject(reading: predicateAttributes)) ?? true { matching.append(object) }
         }
         var objects = deletedIDs.isEmpty ? fetched : fetched.filter { !deletedIDs.contains($0.objectID) }

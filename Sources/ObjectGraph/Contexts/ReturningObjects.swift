@@ -1,20 +1,21 @@
 internal import Foundation
 
-// An object that has left its context, because its deletion was saved or merged, a reset or a rollback has dropped it, or it has given way to another,
-// and that is inserted again. It is a new object with the values that it shows: what stores, parents and other objects know under its ID is gone.
+// The reinsertion of an object that has left its context, because its deletion was saved or merged, a reset or a rollback has dropped it, or another
+// object has replaced it. It becomes a new object with its present values: everything that stores, parents and other objects know under its former ID
+// is gone.
 
 extension NSManagedObject {
-    /// Whether an object in no context was known under its ID to a store, a parent or an object that it has given way to. A store may have an ID for one
-    /// that was never saved, too.
+    /// Whether an object without a context was known under its ID to a store, to a parent or to an object that has replaced it. A store may have an
+    /// ID even for an object that was never saved.
     final var wasKnownByID: Bool {
         guard let identifier else { return false }
-        // A reset leaves no values; a parent may know what it has dropped.
+        // A reset leaves no values; a parent may know the dropped object.
         return slots == nil && !flags.contains(.deletedUnsaved) || snapshot != nil || !identifier.isTemporary
             || identifier.current !== identifier
     }
 
-    /// Turns an object that has left its context into one that was never saved: with the values that it shows, the relationships that were set since, and
-    /// without an ID.
+    /// Turns an object that has left its context into one that was never saved, with its present values and the relationships that were set since,
+    /// and without an ID.
     final func becomeNew() {
         let frozen = owningEntity.frozen!
         let defaults = frozen.layout.usedDefaultRow
@@ -40,7 +41,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Forgets what the row of an object in no context says of relationships: it may be of a store, or of a save that failed. What was set since stays.
+    /// Forgets the relationships in the row of an object without a context: the row may come from a store, or from a save that failed. Relationships
+    /// that were set since stay.
     final func forgetStoredLinks() {
         guard let current = row else { return }
         let frozen = owningEntity.frozen!
@@ -52,7 +54,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes the object, whose changes are about to be discarded, out of the relationships of objects in no context, whose ends nothing else discards.
+    /// Removes the object, whose changes are about to be discarded, from the relationships of objects without a context, because nothing else
+    /// discards those ends.
     final func leaveObjectsWithoutContext() {
         if relationships.isEmpty { return }
         for relationship in owningEntity.frozen!.relationships {
@@ -80,9 +83,9 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Lets the next save write the references that lead to objects which have come back under new IDs: stores know them under the old ones.
+    /// Lets the next save write the references to objects that have returned under new IDs: stores know them under the old ones.
     ///
-    /// Such references are left where the deletion did not remove them: without an inverse, or by a rule that takes no action.
+    /// Such references remain if the deletion did not remove them: those without an inverse, or with a rule that takes no action.
     ///
     /// - Parameter returned: The objects, with the IDs under which they were stored.
     func renewReferences(to returned: [(object: NSManagedObject, former: NSManagedObjectID?)]) {
@@ -116,7 +119,7 @@ extension NSManagedObjectContext {
         completeLink(from: owner, relationship, to: object)
     }
 
-    /// Gives the objects that an inserted one leads to their ends of these links, which a refresh may have dropped while it was in no context.
+    /// Adds the other ends of an inserted object's links, which a refresh may have dropped while the object had no context.
     func completeLinks(of object: NSManagedObject) {
         if object.relationships.isEmpty { return }
         for relationship in object.owningEntity.frozen!.relationships where relationship.mutualInverse != nil {
@@ -128,7 +131,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Gives an object its end of a link that leads to it. Where that end leads to another object, the link is taken away.
+    /// Gives an object its end of a link that leads to it. If that end already leads to another object, the link is removed.
     private func completeLink(from owner: NSManagedObject, _ relationship: NSRelationshipDescription, to object: NSManagedObject) {
         guard let inverse = relationship.mutualInverse, owner.registry === registry, object.registry === registry,
             !owner.flags.contains(.deleted), !object.flags.contains(.deleted), !object.shows(owner, by: inverse)

@@ -9,7 +9,7 @@ extension StoreChangeSet {
         var lastEntity: UnsafeMutableRawPointer?
         var isPlain = false
         inserted = try objects.inserted.changes { object in
-            // New objects mostly come entity by entity, and many have nothing but attributes.
+            // New objects mostly come grouped by entity, and many have only attributes.
             let entity = Unmanaged.passUnretained(object.owningEntity).toOpaque()
             if entity != lastEntity {
                 lastEntity = entity
@@ -53,8 +53,8 @@ extension StoreChange {
 }
 
 extension NSManagedObject {
-    /// The row of an object without relationships and transient properties, prepared like
-    /// ``rowForSaving(keepsLists:keepsTransients:)`` with fewer references counted; nil where that has more to do.
+    /// The row of an object without relationships and transient properties, prepared like ``rowForSaving(keepsLists:keepsTransients:)`` with fewer
+    /// references counted; nil if the object needs that method.
     @inline(__always) fileprivate var plainRowForSaving: Row? {
         guard let slots, flags.contains(.hasExclusiveRow), origin == nil, let madeID else { return nil }
         let isPrepared = Row.with(slots) { row in
@@ -64,7 +64,7 @@ extension NSManagedObject {
         return isPrepared ? Row(slots) : nil
     }
 
-    /// Returns the changes of to-many relationships that a save writes: those that changed, or all of a new object.
+    /// Returns the changes of to-many relationships that a save writes: the changed ones, or all of a new object.
     fileprivate func listDifferences() throws -> [ListDifference] {
         var differences: [ListDifference] = []
         let isNew = flags.contains(.inserted)

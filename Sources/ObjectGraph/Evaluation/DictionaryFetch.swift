@@ -17,7 +17,7 @@ struct DictionaryFetch {
         groupedBy = query.groupedBy
     }
 
-    /// Whether several rows become one dictionary.
+    /// Whether several rows are combined in one dictionary.
     var isGrouped: Bool { query.isGrouped }
 
     /// Returns the dictionaries of rows, which are sorted already unless the request groups them.

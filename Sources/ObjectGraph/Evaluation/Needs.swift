@@ -1,11 +1,11 @@
 internal import Foundation
 package import Predicates
 
-/// The properties that evaluation in memory reads: of resources, and of those that are related to them.
+/// The properties that evaluation in memory reads: those of the objects, and those of related objects.
 package struct Needs: Equatable {
     /// The names of attributes and to-one relationships.
     package var properties: Set<String> = []
-    /// The relationships that are followed, and what is read there.
+    /// The relationships that are followed, and the properties that are read there.
     package var relationships: [String: Needs] = [:]
 
     package init() {}
@@ -27,7 +27,7 @@ package struct Needs: Equatable {
     }
 }
 
-/// Collects what a predicate, sort keys and columns read of an entity.
+/// Collects the properties that a predicate, sort keys and columns read of an entity.
 package struct NeedsReader {
     private let entity: NSEntityDescription
     package private(set) var needs = Needs()
@@ -41,7 +41,7 @@ package struct NeedsReader {
         case .not(let part): add(part, scope)
         case .block: addEverything()
         case .comparison(let comparison):
-            // Nothing is read of an object whose identity alone is compared.
+            // If only the identity of an object is compared, none of its properties is read.
             _ = visit(comparison.left, scope)
             _ = visit(comparison.right, scope)
         }
@@ -58,7 +58,7 @@ package struct NeedsReader {
         }
     }
 
-    /// Notes what an expression reads.
+    /// Notes the properties that an expression reads.
     ///
     /// - Parameter scope: The paths of variables.
     /// - Returns: The paths of the objects that the expression may be.
@@ -94,7 +94,7 @@ package struct NeedsReader {
         }
     }
 
-    /// Notes a path, and returns it without collection operators where it leads to objects.
+    /// Notes a path, and returns it without collection operators if it leads to objects.
     @discardableResult private mutating func add(_ keys: [String]) -> [String]? {
         let names = keys.filter { !$0.hasPrefix("@") }
         var current = entity
@@ -112,7 +112,7 @@ package struct NeedsReader {
             let isLast = index == names.count - 1
             if !relationship.isToMany { insert(property: name, at: path) }
             isMany = isMany || relationship.isToMany
-            // The object at the end of a path to one is compared by its identity; a collection is gone through.
+            // The object at the end of a to-one path is compared by its identity, while a collection is iterated.
             if !isLast || isMany { insert(relationship: name, at: path) }
             path.append(name)
             current = destination

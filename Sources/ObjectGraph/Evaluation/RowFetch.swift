@@ -8,7 +8,7 @@ package protocol RowTable: AnyObject {
     /// Calls `body` with every row of an entity as a subject of predicates, like ``forEachRow(of:includingSubentities:_:)``. A subject is valid
     /// during its own call only.
     func forEachSubject(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (PredicateSubject) throws -> Void) throws
-    /// Returns an object that holds the rows of an entity as they are now, where the table has one.
+    /// Returns an object that holds the present rows of an entity, if the table has one.
     func holder(ofRowsOf entity: NSEntityDescription) -> AnyObject?
     /// Returns the row of an ID; nil when there is none.
     func row(with id: NSManagedObjectID) throws -> Row?
@@ -73,7 +73,7 @@ package struct RowFetch {
     /// Returns the rows that match the query's predicate.
     private func matches(_ schema: RowSchema) throws -> RowList {
         let predicate = try query.predicate?.compiled(for: schema)
-        // Taken right before the rows are looked at, which are those that it holds.
+        // The holder is taken right before the search, and holds exactly the rows that are searched.
         guard let holder = table.holder(ofRowsOf: query.entity) else {
             var found = RowList()
             try forEachMatch(predicate) { found.append(UnsafeMutableRawPointer(mutating: $0.slots)) }
@@ -102,7 +102,7 @@ package struct RowFetch {
 package final class RowSchema: PredicateSchema, @unchecked Sendable {
     private let entity: NSEntityDescription
     private unowned let table: any RowTable
-    /// The rows of the entity by their numbers, where the table has them so.
+    /// The rows of the entity by their numbers, if the table has them in this form.
     private let numbered: NumberedRows?
 
     package convenience init(entity: NSEntityDescription, table: any RowTable) { self.init(entity: entity, table: table, numbered: nil) }
@@ -127,7 +127,7 @@ package final class RowSchema: PredicateSchema, @unchecked Sendable {
             }
         }
         let destination = table.schema(of: relationship.destinationEntity!)
-        // The closures do not hold the rows: the destination's schema does, which whoever evaluates holds.
+        // The closures do not hold the rows: the destination's schema does, which the evaluating code holds.
         if let numbered = destination.numbered {
             return Self.property(relationship, slot, of: destination, Unmanaged.passUnretained(numbered))
         }
@@ -152,7 +152,7 @@ package final class RowSchema: PredicateSchema, @unchecked Sendable {
     private static func property(
         _ relationship: NSRelationshipDescription, _ slot: RowLayout.Slot, of destination: RowSchema, _ rows: Unmanaged<NumberedRows>
     ) -> PredicateProperty {
-        // What a row holds of a relationship: IDs, which the row keeps.
+        // Returns the value of a relationship in a row: IDs, which the row keeps alive.
         func held<Held: AnyObject>(_ subject: PredicateSubject, as type: Held.Type) -> Unmanaged<Held>? {
             subject.slots.load(fromByteOffset: slot.location.offset, as: UnsafeRawPointer?.self).map(Unmanaged.fromOpaque)
         }
@@ -174,7 +174,7 @@ package final class RowSchema: PredicateSchema, @unchecked Sendable {
             count: { held($0, as: ObjectIDList.self)?._withUnsafeGuaranteedRef { $0.ids.count } ?? 0 },
             forEach: { subject, visit in
                 try held(subject, as: ObjectIDList.self)?._withUnsafeGuaranteedRef { list in
-                    // A copy: should a visit write, the rows of before stay.
+                    // A copy: if a visit writes, this iteration still uses the former rows.
                     let pages = rows._withUnsafeGuaranteedRef { $0.pages }
                     try pages.forEachSubject(of: list.ids, visit)
                 }

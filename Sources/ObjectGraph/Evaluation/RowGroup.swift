@@ -7,7 +7,7 @@ final class RowGroup {
     fileprivate var known: [String: PropertyValue] = [:]
     init(_ rows: [Row]) { self.rows = rows }
 
-    /// No property of a group lies in a slot: the address is never read. Whoever evaluates keeps the group.
+    /// No property of a group lies in a slot: the address is never read. The evaluating code keeps the group alive.
     var subject: PredicateSubject { PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), object: self) }
 }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The rows of an entity and its subentities by their numbers.
 final class NumberedRows {
-    // Guarded like the ``StoredRows`` that has it. A change is not interrupted by anything that reads, so accesses cannot overlap.
+    // Guarded like the ``StoredRows`` that contains it. No read interrupts a change, so accesses cannot overlap.
     @exclusivity(unchecked) var pages = RowPages()
 }
 
@@ -53,7 +53,7 @@ public final class StoredRows: @unchecked Sendable {
         return tables[ObjectIdentifier(id.owningEntity.rootEntity)]?.pages[number]
     }
 
-    /// Returns the rows of objects, without those that do not exist.
+    /// Returns the rows of existing objects.
     public func rows(with ids: [NSManagedObjectID]) -> [Row] { ids.compactMap { row(with: $0) } }
 
     /// Returns a relationship of many objects, for ``StoreInterface/related(by:from:for:)``.
@@ -105,7 +105,7 @@ public final class StoredRows: @unchecked Sendable {
     /// Returns the last number assigned to an entity, or to an entity that shares its numbers.
     public func lastNumber(of entity: NSEntityDescription) -> Int64 { tables[ObjectIdentifier(entity.rootEntity)]?.pages.lastNumber ?? 0 }
 
-    /// Sets the last assigned number, where it is known from an earlier run, so that numbers are not assigned again.
+    /// Sets the last assigned number, if it is known from an earlier run, so that numbers are not reused.
     public func setLastNumber(_ number: Int64, of entity: NSEntityDescription) { table(of: entity).pages.noteNumber(number) }
 
     /// Throws if a save conflicts with other saves, by versions or uniqueness constraints.

@@ -40,7 +40,7 @@ struct Rearrangement {
     /// - Parameters:
     ///   - departures: The old indices of all removed elements, ascending.
     ///   - arrivals: The new indices of all inserted elements, ascending.
-    ///   - origin: The old index of an inserted element; nil for a new one and for one that may not count as staying.
+    ///   - origin: Returns the old index of an inserted element; nil for a new one, and for one that may not count as staying.
     init(departures: [Int], arrivals: [Int], origin: (Int) -> Int?) {
         // An element can stay only if the same number of untouched elements precedes it.
         var before: [Int: Int] = [:]

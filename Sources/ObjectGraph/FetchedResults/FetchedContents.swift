@@ -54,7 +54,7 @@ final class FetchedContents {
     private var nodes: [ObjectIdentifier: FetchedNode] = [:]
     private var sectionsByName: [String: FetchedSection] = [:]
     private let sort: CompiledSortKeys
-    /// The properties that the sort keys read; nil where that is unknown.
+    /// The properties that the sort keys read; nil if they are unknown.
     private let sortProperties: Set<String>?
     /// The key path of the section names; nil for a single section, which exists even while it is empty.
     private let sectionKeyPath: String?
@@ -63,7 +63,7 @@ final class FetchedContents {
 
     /// Creates the contents from fetched objects.
     ///
-    /// - Throws: An error naming the section key path where the objects are not sorted by it; the error of a failing fault.
+    /// - Throws: An error naming the section key path if the objects are not sorted by it; the error of a failing fault.
     ///
     /// - Parameter naming: The source of the section names.
     init(
@@ -88,7 +88,7 @@ final class FetchedContents {
             }
             let node = FetchedNode(object, sequence: nextSequence, section: section)
             nextSequence += 1
-            // Values of related objects may change without this one: those of its current place are kept.
+            // Values of related objects may change without this one: the values of its current place are kept.
             if sort.readsRelated { node.keys = try sort.values(of: object.subject(reading: sortProperties)) }
             if section.count == 0 { section.first = node }
             section.count += 1
@@ -116,7 +116,7 @@ final class FetchedContents {
         return sort.compare(keys, try sort.values(of: node.object.subject(reading: sortProperties))) == .orderedSame
     }
 
-    /// Creates a node for a new object, or for one that was removed.
+    /// Creates a node for an object that is new in the list, or was removed before.
     func makeNode(_ object: NSManagedObject, sequence: Int) throws -> FetchedNode {
         let node = FetchedNode(object, sequence: sequence, section: FetchedSection(try sectionName(of: object)))
         node.keys = try sort.values(of: object.subject(reading: sortProperties))
@@ -126,7 +126,7 @@ final class FetchedContents {
     /// Inserts an object at its place.
     ///
     /// - Returns: The section, if it is new.
-    /// - Throws: An error where the object's section name does not fit its place; the error of a failing fault. Nothing is changed then.
+    /// - Throws: An error if the object's section name does not fit its position; the error of a failing fault. Nothing is changed then.
     func insert(_ node: FetchedNode) throws -> FetchedSection? {
         let keys = node.keys.known("a node is made with its keys")
         let index = try objects.partitionPoint { other in

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 
 /// The results of a fetch that a store finds page by page, as they are scrolled.
-// Used on the context's queue only; the pages are the store's, which are read by one task at a time.
+// Used on the context's queue only; the pages are the store's, and one task at a time reads them.
 final class FetchedPages: @unchecked Sendable {
     private let context: NSManagedObjectContext
     private let query: StoreQuery
@@ -11,11 +11,11 @@ final class FetchedPages: @unchecked Sendable {
     /// The number of results that are read at a time.
     let size: Int
     private(set) var isAtEnd = false
-    /// What is being read now.
+    /// The running read of a page.
     private(set) var task: Task<Void, any Error>?
 
-    /// Creates the pages of a request; nil where all results must be read at once: without a batch size, and where something besides one store
-    /// decides about the results.
+    /// Creates the pages of a request; nil if all results must be read at once: without a batch size, and if the results depend on more than one
+    /// store.
     init?(_ request: NSFetchRequest<any NSFetchRequestResult>, in context: NSManagedObjectContext) throws {
         guard request.fetchBatchSize > 0, request.fetchLimit == 0, request.fetchOffset == 0, context.parent == nil, !context.hasChanges,
             let coordinator = context.persistentStoreCoordinator

@@ -36,7 +36,7 @@ final class FetchedResultsRelay {
         tracker.didChange = nil
     }
 
-    /// Passes the current results to the delegate, as a snapshot or an empty difference, and finds out which of them it implements.
+    /// Passes the current results to the delegate, as a snapshot or an empty difference, and determines which of these methods it implements.
     func sendInitialContents() {
         guard let delegate, let contents = tracker.contents, let controller = erasedController() else { return }
         if delegateTakesSnapshots { delegate.controller(controller, didChangeContentWith: FetchedResultsSnapshot(contents)) }

@@ -5,9 +5,9 @@ public typealias NSDiffableDataSourceSnapshot<SectionIdentifier, ItemIdentifier>
 
 /// A snapshot of fetched results: the names of the sections and the IDs of their objects. It may cross to other queues.
 ///
-/// It takes the place of Apple's `NSDiffableDataSourceSnapshotReference`, which is part of UIKit and AppKit.
+/// It replaces Apple's `NSDiffableDataSourceSnapshotReference`, which is part of UIKit and AppKit.
 public struct FetchedResultsSnapshot: Sendable, Equatable {
-    /// The names of the sections; the empty string alone where there is no section key path.
+    /// The names of the sections; a single empty string if there is no section key path.
     public let sectionIdentifiers: [String]
     /// The IDs of the objects of all sections, in order.
     public let itemIdentifiers: [NSManagedObjectID]
@@ -29,10 +29,10 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
     /// The number of objects.
     public var numberOfItems: Int { itemIdentifiers.count }
 
-    /// Returns the number of objects in a section; 0 where the section does not exist.
+    /// Returns the number of objects in a section; 0 if the section does not exist.
     public func numberOfItems(inSection identifier: String) -> Int { range(of: identifier).count }
 
-    /// Returns the IDs of the objects in a section; none where the section does not exist.
+    /// Returns the IDs of the objects in a section; empty if the section does not exist.
     public func itemIdentifiers(inSection identifier: String) -> [NSManagedObjectID] { Array(itemIdentifiers[range(of: identifier)]) }
 
     /// Returns the index of a section; nil where it does not exist.

@@ -17,20 +17,20 @@ struct MergingObjects {
     }
 }
 
-/// What is to be found out when the queue is free, because a store asks others for it.
+/// The changes to look up when the queue is free, because a store queries a service for them.
 struct DueChanges {
     var touched: [NSManagedObject] = []
     var own: Set<NSManagedObjectID> = []
     var reached: [Int: [NSManagedObjectID]] = [:]
-    /// Whether all is to be fetched again.
+    /// Whether everything must be fetched again.
     var isWhole = false
 }
 
 /// Following merges and saves: afterwards, the results are those of a fresh fetch.
 ///
-/// The predicate is evaluated for changed objects whose values are known. Those that this context has not registered, and those that are found over a
-/// changed related object, are judged by one fetch that is limited to them. Where the changes do not tell which results they concern, all are
-/// fetched once. A store that asks others, such as a service, is asked when the queue is free, once for all changes until then.
+/// The predicate is evaluated for changed objects whose values are known. One limited fetch decides about objects that this context has not
+/// registered, and about those that are found through a changed related object. If the changes do not reveal which results they concern, everything
+/// is fetched once. A store that queries others, such as a service, is queried when the queue is free, once for all changes until then.
 extension FetchedResultsTracker {
     /// So many objects are judged one by one; more are fetched with all others.
     private static let mostJudged = 500
@@ -45,7 +45,7 @@ extension FetchedResultsTracker {
         take(objects, changes)
     }
 
-    /// What the context itself has saved is in the results already, except what a fetch finds over related objects, or in the stores only.
+    /// The results already contain the context's own saved changes, except those that a fetch finds through related objects, or only in the stores.
     func contextDidSave(_ notification: Notification) {
         guard contents != nil, let reach, let request, let info = notification.userInfo, isFollowed() else { return }
         func objects(_ keys: String...) -> [NSManagedObject] { keys.flatMap { info[$0] as? Set<NSManagedObject> ?? [] } }
@@ -57,7 +57,7 @@ extension FetchedResultsTracker {
         take(saved, changes)
     }
 
-    /// Brings the results up to what a fresh fetch finds.
+    /// Updates the results to those of a fresh fetch.
     private func take(_ objects: MergingObjects, _ changes: ReachedChanges) {
         guard let request, let reach else { return }
         let concerns = !changes.isEmpty || (objects.changed + objects.gone).contains { reach.includes($0.owningEntity) }
@@ -80,7 +80,7 @@ extension FetchedResultsTracker {
         }
     }
 
-    /// Fetches again: at once, or when the queue is free where a store asks others, since a notification must not cause a request from within.
+    /// Fetches again: at once, or when the queue is free if a store queries others, because a notification must not cause a request from within.
     func fetchAgainInTime(touched: [NSManagedObject]) {
         guard let request else { return }
         do {
@@ -98,13 +98,13 @@ extension FetchedResultsTracker {
         }
     }
 
-    /// Finds out by fetches what becomes of objects.
+    /// Determines by fetches whether objects are results.
     ///
     /// - Parameters:
     ///   - unknown: Objects whose values are not known here.
     ///   - reached: The changed objects at the ends of the paths of the request.
     ///   - known: Objects whose values are known.
-    ///   - gone: Objects that are deleted.
+    ///   - gone: The deleted objects.
     private func judge(
         _ unknown: [NSManagedObject], _ reached: [Int: [NSManagedObjectID]], known: [NSManagedObject], gone: [NSManagedObject]
     ) throws {
@@ -129,7 +129,7 @@ extension FetchedResultsTracker {
         apply(try plan(changed: known + candidates, gone: gone, judged: judged))
     }
 
-    /// Notes what is to be found out when the queue is free.
+    /// Notes changes to look up when the queue is free.
     private func postpone(_ note: (inout DueChanges) -> Void) {
         var changes = due ?? DueChanges()
         note(&changes)
@@ -151,7 +151,7 @@ extension FetchedResultsTracker {
 }
 
 extension NSManagedObjectContext {
-    /// Whether a store that answers a query asks others for it.
+    /// Whether a store that answers a query queries others for it.
     fileprivate func asksOthers(_ query: StoreQuery) -> Bool {
         var root = self
         while let parent = root.parent { root = parent }
@@ -159,7 +159,7 @@ extension NSManagedObjectContext {
         return stores.contains { ($0.interface as? any AsynchronousStore)?.asksOthers ?? false }
     }
 
-    /// Parts objects into those whose values are known without a query, and the others.
+    /// Splits objects into those whose values are known without a query, and the others.
     fileprivate func splitByValues(_ objects: [NSManagedObject]) -> (known: [NSManagedObject], unknown: [NSManagedObject]) {
         var parts = (known: [NSManagedObject](), unknown: [NSManagedObject]())
         for object in objects {

@@ -5,10 +5,10 @@ internal import Predicates
 /// Updates the results of a fetch with the changes of its context.
 ///
 /// The cost of a change depends on the changed objects only: the predicate is evaluated for them, and each finds its place in a
-/// logarithmic number of comparisons. Requests that cannot be updated this way (with a limit, an offset, or without pending changes) are
-/// fetched again, where a change concerns them: at once, or when the queue is free where a store asks others. After a merge or a save the results
-/// are those of a fresh fetch; see ``contextDidMerge(_:)``.
-// Used on the context's queue only, where the notifications that lead here are posted.
+/// logarithmic number of comparisons. Requests that cannot be updated this way (with a limit, an offset, or without pending changes) are fetched
+/// again if a change concerns them: at once, or when the queue is free if a store queries others. After a merge or a save the results are those of a
+/// fresh fetch; see ``contextDidMerge(_:)``.
+// Used on the context's queue only, on which the notifications that lead here are posted.
 final class FetchedResultsTracker: @unchecked Sendable {
     let context: NSManagedObjectContext
     private(set) var contents: FetchedContents?
@@ -24,19 +24,19 @@ final class FetchedResultsTracker: @unchecked Sendable {
     private var predicate: CompiledPredicate?
     private var sort: CompiledSortKeys?
     private var sectionKeyPath: String?
-    /// What decides about the results.
+    /// The objects and key paths that decide about the results.
     private(set) var reach: RequestReach?
     /// Whether changes were missed, so that the contents cannot be updated.
     private(set) var isBehind = false
-    /// Whether the tracker itself fetches: what that refreshes is in the answer.
+    /// Whether the tracker itself is fetching: the answer includes what the fetch refreshes.
     private var isFetching = false
-    /// The registered objects that a merge has changed, until its end is told.
+    /// The registered objects that a merge has changed, until the end of the merge is announced.
     var merging = MergingObjects()
-    /// What is to be found out when the queue is free; nil where nothing is.
+    /// The changes to look up when the queue is free; nil if there are none.
     var due: DueChanges?
     private var tokens: [any NSObjectProtocol] = []
     private var knownObjects: [NSManagedObject]?
-    /// Where the results come page by page; nil where all are here.
+    /// The pages of results that are read page by page; nil if all results are here.
     private(set) var pages: FetchedPages?
 
     init(_ context: NSManagedObjectContext) { self.context = context }
@@ -50,7 +50,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
 
     /// Fetches and stores the results. On failure the contents are unchanged.
     ///
-    /// - Parameter scrolls: Whether the first page is enough, where the store can read the others as they are wanted.
+    /// - Parameter scrolls: Whether the first page suffices, if the store can read the others on demand.
     func fetch(
         _ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?, cacheName: String? = nil, scrolls: Bool = false
     ) throws {
@@ -82,7 +82,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         listen()
     }
 
-    /// Returns the properties that the order reads; nil where code makes it.
+    /// Returns the properties that the order reads; nil if code determines it.
     private static func sortKeys(_ request: NSFetchRequest<any NSFetchRequestResult>) -> Set<String>? {
         var names: Set<String> = []
         for descriptor in request.sortDescriptors ?? [] {
@@ -92,7 +92,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         return names
     }
 
-    /// Fetches for the results: what is told meanwhile is in the answer.
+    /// Fetches for the results: the answer includes the changes that are announced meanwhile.
     func asking<Result>(_ body: () throws -> Result) rethrows -> Result {
         let wasFetching = isFetching
         isFetching = true
@@ -125,7 +125,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         }
         observe(.NSManagedObjectContextObjectsDidChange) { $0.contextDidChange($1) }
         observe(.NSManagedObjectContextDidMergeChangesObjectIDs) { $0.contextDidMerge($1) }
-        // With saved values only, the contents change at the save; what a fetch finds by related objects, too.
+        // If only saved values count, the contents change at the save; so do results that a fetch finds through related objects.
         if request?.includesPendingChanges == false || reach.map({ $0.isOpaque || !$0.paths.isEmpty }) == true {
             observe(.NSManagedObjectContextDidSave) { $0.contextDidSave($1) }
         }
@@ -163,7 +163,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         }
     }
 
-    /// Whether somebody hears of changes; otherwise the contents are behind from now on.
+    /// Whether the changes have an observer; if not, the contents are outdated from now on.
     func isFollowed() -> Bool {
         if willChange != nil || didChange != nil { return true }
         isBehind = true
@@ -186,7 +186,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
 
     /// - Parameters:
     ///   - changed: The objects that have changed.
-    ///   - gone: Those that are deleted.
+    ///   - gone: The deleted objects.
     ///   - judged: Objects that a fetch has judged, and whether they match; the predicate is evaluated for the others.
     func plan(changed: [NSManagedObject], gone: [NSManagedObject], judged: [ObjectIdentifier: Bool] = [:]) throws -> Plan {
         var plan = Plan()
@@ -279,7 +279,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         if indexPath.row + pages.size >= sections[indexPath.section].count { readOn() }
     }
 
-    /// Takes in what a further page has brought. What has its place already keeps it, except results that are none any more.
+    /// Adds the objects of a further page. Objects that are in the list keep their place, except former results that do not match any more.
     private func extend(by objects: [NSManagedObject], without gone: [NSManagedObjectID]) {
         guard let contents, !isBehind else { return }
         do {
@@ -302,7 +302,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
     func fetchAgain(touched: [NSManagedObject]) {
         guard let request, let sort else { return }
         do {
-            // They may lead here, and change the contents.
+            // Pending changes may lead here, and change the contents.
             context.processPendingChanges()
             let fetched = try asking { try context.fetchObjects(context.query(for: request).following()) }
             guard let before = contents else { return }

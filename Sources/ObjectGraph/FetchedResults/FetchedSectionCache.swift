@@ -23,17 +23,17 @@ struct CachedSections: Codable, Equatable {
 
 /// The section caches of fetched results controllers, by name: in memory for this run of the program, in files for the next.
 ///
-/// What a cache spares is reading the section name of every object, for which each has to be read from its store. The fetch itself, with its
-/// order, is the store's work and not spared.
-// What is known is in a `LockedBox`; files are written whole.
+/// A cache saves reading the section name of every object, for which each object has to be read from its store. It does not save the fetch itself,
+/// with its order, which the store does.
+// The known sections are in a `LockedBox`; files are written as a whole.
 final class FetchedSectionCache: Sendable {
     static let shared = FetchedSectionCache()
     private let known = LockedBox<[String: CachedSections]>([:])
 
     // MARK: Keys
 
-    /// Returns a string that identifies a request: its entity, predicate, order and sections. Returns nil where these cannot be
-    /// identified, as for a block predicate.
+    /// Returns a string that identifies a request: its entity, predicate, order and sections. Returns nil if these cannot be identified, as for a
+    /// block predicate.
     static func fingerprint(of request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?) -> String? {
         guard let entity = request.entity else { return nil }
         var parts = [entity.name ?? "", entity.versionHash.base64EncodedString(), sectionKeyPath.map { "by " + $0 } ?? "-"]
@@ -53,7 +53,7 @@ final class FetchedSectionCache: Sendable {
 
     /// Returns the sections cached under a name for a request.
     ///
-    /// - Throws: Code 134060 where this run of the program has used the name for another request to the same stores.
+    /// - Throws: Code 134060 if this run of the program has used the name for another request to the same stores.
     func sections(named name: String, fingerprint: String, stores: [String]) throws -> CachedSections? {
         if let cached = known.withLock({ $0[name] }) {
             if cached.fingerprint == fingerprint, cached.stores == stores { return cached }

@@ -122,9 +122,9 @@ extension NSManagedObjectContext {
     /// }
     /// ```
     ///
-    /// The elements are IDs, for use on any queue. A slow consumer receives the latest results, not all in between; the cost of a change
-    /// is that of an ``NSFetchedResultsController``. The sequence ends when the task is cancelled and retains the context until then. Not
-    /// in Apple's API.
+    /// The elements are IDs, for use on any queue. A slow consumer receives the latest results, not all intermediate ones; the cost of a change is
+    /// that of an ``NSFetchedResultsController``. The sequence ends when the task is cancelled and retains the context until then. Not in Apple's
+    /// API.
     ///
     /// - Parameter request: The fetch request, which is copied. Without sort descriptors, the order is undefined.
     public nonisolated func liveResults<Object: NSManagedObject>(for request: NSFetchRequest<Object>) -> LiveResults<Object> {

@@ -7,10 +7,10 @@ internal import Predicates
 /// objects only: the predicate is evaluated for them, and each finds its place by a logarithmic number of comparisons. Results with a
 /// limit or an offset are fetched again at each change that concerns them.
 ///
-/// After each merge and each save, the results are those of a fresh fetch in the context: also where an object that the context has not
-/// registered matches now, and where a related object has changed that the predicate, a sort descriptor or the section name reads. Between
-/// saves, an object is evaluated when it changes itself, as on Apple's platforms. No list asks a service while a change is told: over a
-/// store with a cache it follows the cache, and over one without a cache it asks once, when the queue is free.
+/// After each merge and each save, the results are those of a fresh fetch in the context. This includes an object that the context has not registered
+/// and that matches now, and changes of related objects that the predicate, a sort descriptor or the section name reads. Between saves, an object is
+/// evaluated when it changes itself, as on Apple's platforms. No list queries a service while a change is being announced: over a store with a cache
+/// it follows the cache, and over a store without a cache it queries once, when the queue is free.
 ///
 /// Use it on the context's queue.
 ///
@@ -29,7 +29,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     /// store and atomic stores can confirm this, atomic stores also in later runs of the program, by their file. For other stores the
     /// section names are read each time.
     ///
-    /// A name belongs to one request: where entity, predicate, order or section key path have changed, ``performFetch()`` throws until
+    /// A name belongs to one request: if its entity, predicate, order or section key path have changed, ``performFetch()`` throws until
     /// ``deleteCache(withName:)`` is called. A cache of an earlier run of the program is replaced.
     public let cacheName: String?
     final let relay: FetchedResultsRelay
@@ -89,7 +89,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         return controller
     }
 
-    /// Executes the fetch. Call it before anything else, and again after the request has changed or the context was reset.
+    /// Executes the fetch. Call it first, and again after the request has changed or the context was reset.
     ///
     /// A delegate that implements the snapshot method receives a snapshot; one that implements the difference method receives an empty
     /// difference.
@@ -135,7 +135,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     open var fetchedObjects: [ResultType]? {
         guard relay.tracker.contents != nil else { return nil }
         let objects = relay.tracker.objects
-        // The fetch guarantees the class of all objects; none needs to be checked.
+        // The fetch guarantees the class of all objects, so none needs to be checked.
         if ResultType.self is NSManagedObject.Type { return uncheckedArray(objects, of: ResultType.self) }
         return objects.compactMap { $0 as? ResultType }
     }
@@ -153,13 +153,13 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     /// Whether the store may have results that are not among the ``fetchedObjects`` yet. Not in Apple's API.
     ///
     /// A store over a network finds the results of a request with a `fetchBatchSize` page by page: ``performFetch()`` reads the first batch, and
-    /// ``object(at:)`` within the last one has the next read ahead. The delegate learns of what has come, and of earlier results that the
-    /// store has not any more, as of any change. Where the store cannot, because the order is made in memory, everything is read first.
+    /// ``object(at:)`` within the last batch prefetches the next one. The delegate learns of new results, and of earlier results that the store no
+    /// longer has, as of any change. If the store cannot do that, because the results are sorted in memory, everything is read first.
     public var mayHaveMoreObjects: Bool { relay.tracker.pages.map { !$0.isAtEnd } ?? false }
 
-    /// Reads the next batch of results, or waits for the one that is being read ahead. Not in Apple's API.
+    /// Reads the next batch of results, or waits for the batch that is being prefetched. Not in Apple's API.
     ///
-    /// - Throws: The error of the store; the next call tries again.
+    /// - Throws: The error of the store; the next call retries.
     public func fetchMoreObjects(isolation: isolated (any Actor)? = #isolation) async throws {
         let tracker = relay.tracker
         let task = await managedObjectContext.perform { () -> Task<Void, any Error>? in

@@ -14,7 +14,7 @@ public enum NSFetchedResultsChangeType: UInt, Sendable {
 
 /// A section of fetched results.
 public protocol NSFetchedResultsSectionInfo {
-    /// The name of the section; empty where there is no section key path.
+    /// The name of the section; empty if there is no section key path.
     var name: String { get }
     /// The index title of the section.
     var indexTitle: String? { get }
@@ -39,7 +39,7 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChangeContentWith snapshot: FetchedResultsSnapshot)
 
-    /// Called with the difference after a change. Called only where there is no section key path.
+    /// Called with the difference after a change, only if there is no section key path.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChangeContentWith diff: CollectionDifference<NSManagedObjectID>)

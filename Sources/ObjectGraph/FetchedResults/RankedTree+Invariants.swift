@@ -1,13 +1,13 @@
 extension RankedTree {
-    /// What does not hold of the tree; empty for a tree as it should be.
+    /// The violated invariants of the tree; empty if there are none.
     ///
-    /// Each node counts itself and those below it, knows its parent, is of the tree's class, and neither of its halves has more than three times the
+    /// Each node counts itself and its descendants, knows its parent, is of the tree's class, and neither of its halves has more than three times the
     /// weight of the other.
     var invariantViolations: [String] {
         var violations: [String] = []
         guard let root else { return [] }
         if root.parent != nil { violations.append("the root of a tree has a parent") }
-        // The nodes that are still to be looked at. Their depth is logarithmic where the balance holds, and bounded where it does not.
+        // The nodes that remain to be visited. Their depth is logarithmic if the balance holds, and bounded if it does not.
         var pending: [RankedNode] = [root]
         var seen = 0
         while let node = pending.popLast() {
@@ -32,6 +32,6 @@ extension RankedTree {
         return violations
     }
 
-    /// Stops the program where the tree is not as it should be, if the checks are on.
+    /// Stops the program if the tree violates its invariants, and if the checks are on.
     @inline(__always) func checkInvariants() { InternalChecks.enforce(InternalChecks.isDue(count) ? invariantViolations : []) }
 }

@@ -18,7 +18,7 @@ struct RequestReach {
     let paths: [Path]
     /// Whether code decides, which may read any object.
     let isOpaque: Bool
-    /// The attributes that the predicate reads; nil where it may read others.
+    /// The attributes that the predicate reads; nil if it may read others.
     let predicateAttributes: Set<String>?
 
     init(_ query: StoreQuery, sectionKeyPath: String?) throws {
@@ -55,15 +55,15 @@ struct RequestReach {
     func includes(_ kind: NSEntityDescription) -> Bool { includesSubentities ? kind.isKindOf(entity: entity) : kind === entity }
 }
 
-/// What a merge or a save has changed, as far as it concerns a request.
+/// The changes of a merge or a save, as far as they concern a request.
 struct ReachedChanges {
-    /// The results that may have come, changed, or gone with their values.
+    /// The results that may have been added, changed, or removed because of their values.
     private(set) var own: [NSManagedObjectID] = []
     /// By the number of a path: the objects at its end that have changed.
     private(set) var reached: [Int: [NSManagedObjectID]] = [:]
-    /// Whether the changed objects do not tell which results they concern: those that have lost one are not known.
+    /// Whether the changed objects do not reveal which results they concern: the owners that have lost one of them are unknown.
     private(set) var concernsAll = false
-    /// Whether nothing concerns the request.
+    /// Whether no change concerns the request.
     private(set) var isEmpty = true
 
     init(_ reach: RequestReach, changed: some Sequence<NSManagedObjectID>, deleted: some Sequence<NSManagedObjectID>) {

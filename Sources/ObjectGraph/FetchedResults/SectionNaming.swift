@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// Determines the section names of fetched objects: from the cache where its contents are current, otherwise one by one.
+/// Determines the section names of fetched objects: from the cache if its contents are current, otherwise one by one.
 ///
 /// Created before a fetch and used after it. Use it on the context's queue.
 struct SectionNaming {
     private let context: NSManagedObjectContext
     private let keyPath: String?
-    /// The cache entry to write; nil where nothing is cached.
+    /// The cache entry to write; nil if there is no cache.
     private let cache: (name: String, fingerprint: String, stores: [String])?
     private let stateBefore: ContentsState?
     private let cached: CachedSections?
 
     /// Looks up the cache.
     ///
-    /// - Throws: Code 134060 where the name is in use for another request.
+    /// - Throws: Code 134060 if the name is in use for another request.
     init(
         _ context: NSManagedObjectContext, _ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?, cacheName: String?
     ) throws {
@@ -32,7 +32,7 @@ struct SectionNaming {
         stateBefore = context.hasChanges ? nil : coordinator.contentsState
     }
 
-    /// Returns the cached section names of the objects if the stores are unchanged since they were cached and nothing is unsaved.
+    /// Returns the cached section names of the objects, if the stores are unchanged since they were cached and nothing is unsaved.
     ///
     /// - Parameter name: Returns the name of an object's section; called for the first and last object of each section as a check.
     func cachedNames(of objects: [NSManagedObject], _ name: (NSManagedObject) throws -> String) rethrows -> CachedNames? {
@@ -65,7 +65,7 @@ struct SectionNaming {
     /// Whether no changes were made since the fetch began.
     private var isUnchanged: Bool { !context.hasChanges && context.persistentStoreCoordinator?.contentsState == stateBefore }
 
-    /// Returns whether the objects, and those that their section names read, have their stored values: a context may have older ones.
+    /// Returns whether the objects, and the objects that their section names read, have their stored values: a context may have older ones.
     private func isAsStored(_ contents: FetchedContents) -> Bool {
         let keys = keyPath?.split(separator: ".").map(String.init) ?? []
         return contents.objects.nodes.allSatisfy { node in

@@ -4,8 +4,8 @@ internal import Foundation
 ///
 /// A saved object's row is stored unchanged, and contexts that read the object reference the same row: nothing is copied until a value is
 /// changed.
-// `requestLock` guards all state; it is not a `LockedBox`, for it is recursive: a predicate may use the requesting context. `stored` is set once, before
-// the store is shared.
+// `requestLock` guards all state; it is not a `LockedBox`, because it is recursive: a predicate may use the requesting context. `stored` is set once,
+// before the store is shared.
 final class InMemoryStore: NSPersistentStore, CopyableStore, BatchStore, ContentsStateProviding, RowAccess, @unchecked Sendable {
     private let requestLock = NSRecursiveLock()
     private var stored: StoredRows!

@@ -18,9 +18,9 @@ open class NSIncrementalStore: NSPersistentStore {
     /// Serializes the requests.
     // It is not a `LockedBox`: it guards the program's own store, and is recursive, because the store may use the requesting context.
     private let requestLock = NSRecursiveLock()
-    /// What the store is to be told of registered objects once no request is running.
+    /// The registrations to report to the store once no request is running.
     private let registrations = LockedBox<[Registration]>([])
-    /// Whether it is being told. Guarded by `requestLock`.
+    /// Whether they are being reported. Guarded by `requestLock`.
     private var isBeingTold = false
 
     private struct Registration {
@@ -103,8 +103,8 @@ open class NSIncrementalStore: NSPersistentStore {
 
     /// Called when objects of the store are registered with a context, before the context's next request.
     ///
-    /// Unless the store ``acceptsConcurrentRequests``, no request is running on another thread; a call that comes up meanwhile is made
-    /// after the request.
+    /// Unless the store ``acceptsConcurrentRequests``, no request is running on another thread; a call that becomes due meanwhile is made after the
+    /// request.
     open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
     /// Called when objects of the store are no longer registered with a context, in the same way, on any thread: a context may be
     /// deallocated anywhere.
@@ -125,10 +125,9 @@ open class NSIncrementalStore: NSPersistentStore {
     /// Returns the version of the node that an object's changes are based on; nil for a new object and for one whose values were never
     /// loaded.
     ///
-    /// For stores whose rows others write too: compare it during a save with the current version of the row. Where they differ, throw
-    /// code 133020 with an ``NSMergeConflict`` for each such object under ``NSPersistentStoreSaveConflictsErrorKey``; the context's merge
-    /// policy resolves it, and the save is repeated. Call it on the context's queue. Not in Apple's API, which does not provide the
-    /// version.
+    /// For stores whose rows others write, too: compare it during a save with the current version of the row. If they differ, throw code 133020 with
+    /// an ``NSMergeConflict`` for each such object under ``NSPersistentStoreSaveConflictsErrorKey``; the context's merge policy resolves it, and the
+    /// save is retried. Call it on the context's queue. Not in Apple's API, which does not provide the version.
     public final func baseVersion(of object: NSManagedObject) -> UInt64? {
         object.snapshot.map { UInt64(clamping: $0.version) }
     }
@@ -153,8 +152,8 @@ open class NSIncrementalStore: NSPersistentStore {
         return try body()
     }
 
-    /// Tells the store of registered or released objects: at once, or after the request that is running on another thread. Does not wait
-    /// for it, because the caller may be a deinitializer.
+    /// Notifies the store of registered or released objects: at once, or after the request that is running on another thread. Does not wait for that
+    /// request, because the caller may be a deinitializer.
     final func tell(ofRegistered ids: [NSManagedObjectID], isRegistered: Bool) {
         let registration = Registration(ids: ids, isRegistered: isRegistered)
         if acceptsConcurrentRequests { return deliver(registration) }
@@ -162,7 +161,7 @@ open class NSIncrementalStore: NSPersistentStore {
         tellOfRegistrations()
     }
 
-    /// Tells the store what is waiting unless a request is running on another thread, which does it at its end.
+    /// Reports the waiting registrations, unless a request is running on another thread, which does it at its end.
     private func tellOfRegistrations() {
         while registrations.withLock({ !$0.isEmpty }), requestLock.try() {
             let isNested = isBeingTold
@@ -172,7 +171,7 @@ open class NSIncrementalStore: NSPersistentStore {
         }
     }
 
-    /// Tells the store what is waiting, in order. Call it under `requestLock`; a call from within does nothing.
+    /// Reports the waiting registrations to the store, in order. Call it under `requestLock`; a reentrant call does nothing.
     private func deliverRegistrations() {
         if isBeingTold { return }
         isBeingTold = true

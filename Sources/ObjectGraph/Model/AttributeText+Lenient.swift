@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Predicates
 
-// Apple's compiler lets values pass that are none of their attribute's type. What it has shipped must be read.
+// Apple's compiler accepts values that do not fit their attribute's type. Models that it has compiled must be readable.
 extension AttributeText {
-    /// Parses a string that is none of the type, as a default value or bound may be in models in use: “NO” of an integer, “0.0” of a Boolean,
+    /// Parses a string that is not a value of the type, as a default value or bound may be in models in use: “NO” of an integer, “0.0” of a Boolean,
     /// “12 px” of a number.
     ///
-    /// - Returns: The value that it begins with or stands for; nil where there is none, as for the types that have no spelling.
+    /// - Returns: The value that the string begins with or stands for; nil if there is none, as for types whose values have no spelling.
     package static func lenientValue(_ text: String, type: NSAttributeType) -> Any? {
         switch type {
         case .booleanAttributeType: number(beginning: text).map { $0 != 0 }
@@ -25,7 +25,7 @@ extension AttributeText {
         return lenientValue("\(number)", type: type)
     }
 
-    /// Returns the number at the beginning of a string, or that a word for a Boolean stands for.
+    /// Returns the number at the beginning of a string, or the number of a word for a Boolean.
     private static func number(beginning text: String) -> Double? {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         switch text.uppercased() {
@@ -39,7 +39,7 @@ extension AttributeText {
 }
 
 extension NSAttributeDescription {
-    /// Takes the default value that a model file spells; of one that is none of the type, what it probably means, and notes it.
+    /// Sets the default value from its spelling in a model file. If the spelling does not fit the type, it sets the probable meaning, and notes that.
     package func takeDefaultValue(_ text: String) {
         if let value = AttributeText.value(text, type: attributeType) {
             defaultValue = value

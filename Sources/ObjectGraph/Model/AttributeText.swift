@@ -42,7 +42,7 @@ package enum AttributeText {
         }
     }
 
-    /// Returns the spelling of a value of a type, nil where model files have none.
+    /// Returns the spelling of a value of a type; nil if model files have none.
     package static func text(_ value: Any, type: NSAttributeType) -> String? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: number(value).map { "\($0)" }
@@ -60,7 +60,7 @@ package enum AttributeText {
         }
     }
 
-    /// Returns seconds without a fraction where there is none, like Xcode.
+    /// Returns seconds, without a fraction if it is zero, like Xcode.
     static func seconds(_ value: Double) -> String { Int64(exactly: value).map(String.init) ?? "\(value)" }
 
     static func real(_ value: Any) -> Double? {

@@ -13,7 +13,7 @@ final class DescriptionInformation: Sendable {
     var values: [AnyHashable: Any]? {
         get { state.withLock { $0.values } }
         set {
-            // What is replaced is released without the lock: it may be the program's own.
+            // The old values are released without the lock: they may be the program's own objects.
             let old = state.withLock { state in
                 defer { state = State(values: newValue, edits: state.edits + 1) }
                 return state.values

@@ -24,11 +24,11 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         willSet { requireMutable() }
         didSet { mistypedDefault = nil }
     }
-    /// The default value as the model file has it, where it is none of the attribute's type; `defaultValue` is then what it probably means.
+    /// The default value as the model file spells it, if it does not fit the attribute's type; `defaultValue` is then its probable meaning.
     package final var mistypedDefault: String?
 
-    /// The name of the class of the values: Foundation's for the type, such as `NSNumber`, and what the model says for a transformable
-    /// attribute; nil where neither says any.
+    /// The name of the class of the values: Foundation's class for the type, such as `NSNumber`, and the class that the model names for a
+    /// transformable attribute; nil if there is neither.
     open var attributeValueClassName: String? {
         get { customValueClassName ?? attributeType.valueClassName }
         set {
@@ -36,7 +36,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
             customValueClassName = newValue == attributeType.valueClassName ? nil : newValue
         }
     }
-    /// The class name that the model states; nil where the type has it.
+    /// The class name that the model states; nil if the type determines it.
     package final var customValueClassName: String?
 
     /// The name of the transformer with which stores that write bytes convert transformable values to data.

@@ -97,7 +97,7 @@ extension NSAttributeType {
         }
     }
 
-    /// What the type's values are called in messages.
+    /// The description of the type's values in messages.
     var words: String {
         switch self {
         case .undefinedAttributeType: "a value without a type"

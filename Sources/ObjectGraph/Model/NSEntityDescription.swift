@@ -60,9 +60,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     package final var unknownElements: [XMLElement] = []
     /// A version hash computed by Apple's tools.
     final var adoptedHash: AdoptedHash?
-    /// How often what the version hash depends on was edited in the entity itself.
+    /// The number of edits in the entity itself that affect the version hash.
     final var hashEdits = 0
-    /// This framework's hash of the entity, once somebody has asked for it, and the state that it is of.
+    /// This framework's hash of the entity, once it was computed, and the state that it belongs to.
     final let madeHash = LockedBox<(state: HashState, hash: Data)?>(nil)
 
     /// The entity that this one inherits from.
@@ -105,18 +105,18 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     package final var declaredProperties: [NSPropertyDescription] = []
     package final var boundClass: (any ObjectClass.Type)?
-    /// The module in which class names without a module are looked up first; nil where the model was not compiled for a module.
+    /// The module in which class names without a module are looked up first; nil if the model was not compiled for a module.
     package final var moduleOfClasses: String?
 
     /// The data computed when the model is frozen; nil before.
     @usableFromInline @exclusivity(unchecked) package final var frozen: FrozenEntity?
-    // The table of `frozen`, so that access by key counts no reference; nil before, and where objects record reads.
+    // The table of `frozen`, so that access by key counts no reference; nil before, and if objects record reads.
     @exclusivity(unchecked) final var keyEntries: UnsafePointer<KeyEntry>?
     @exclusivity(unchecked) final var keyMask = 0
-    /// What an object of the entity takes from `frozen`; nil before.
+    /// The parts of `frozen` that the entity's objects use; nil before.
     @exclusivity(unchecked) final var partsOfObjects: PartsOfObjects?
-    /// What freezing the model has computed, for those who have an object, an ID, a row or a checked request of the entity: there is none of these before
-    /// the model is in use, which freezes it for good.
+    /// The data computed when the model is frozen, for callers that have an object, an ID, a row or a checked request of the entity: none of these
+    /// exists before the model is in use, which freezes it for good.
     @inlinable @inline(__always) package final var frozenParts: FrozenEntity { frozen.unchecked("the entity's model is in use") }
 
     /// Creates an entity without a name and properties.
@@ -160,8 +160,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     open override var description: String { name ?? "entity without a name" }
 }
 
-/// What an object of an entity takes from ``FrozenEntity``, so that making one counts no reference. All of it belongs to the layout, which lives as long
-/// as the entity.
+/// The parts of ``FrozenEntity`` that an object of the entity uses, so that creating one counts no reference. All of them belong to the layout, which
+/// lives as long as the entity.
 struct PartsOfObjects {
     let places: UnsafeMutablePointer<PlaceEntry>
     let placeMask: UInt32
@@ -180,7 +180,7 @@ struct PartsOfObjects {
     }
 }
 
-/// What is computed once when a model is frozen, so that lookups on the way to a value cost a dictionary access at most.
+/// The data computed once when a model is frozen, so that lookups on the way to a value cost at most one dictionary access.
 // Immutable once `NSManagedObjectModel.freeze()` is done; `hashes` has a lock of its own.
 @usableFromInline package final class FrozenEntity: @unchecked Sendable {
     package let properties: [NSPropertyDescription]
@@ -216,13 +216,13 @@ struct PartsOfObjects {
     /// Whether relationships may deny a deletion.
     let deniesDeletion: Bool
     package let layout: RowLayout
-    /// The entity at the top of the inheritance. The model, which has all entities of an inheritance or none, keeps it alive.
+    /// The root entity of the inheritance. The model, which has all entities of an inheritance or none, keeps it alive.
     unowned(unsafe) let root: NSEntityDescription
     /// The entity and all of its descendants.
     fileprivate(set) var descendants: Set<ObjectIdentifier> = []
-    /// The class of the objects; nil for ``NSManagedObject`` where no other was found. ``objectClass`` gives it with its type.
+    /// The class of the objects; nil for ``NSManagedObject``, if no other was found. ``objectClass`` gives it with its type.
     let ownClass: AnyClass?
-    /// What resolves the properties of objects; ``schema`` makes it.
+    /// The schema that resolves the properties of objects; ``schema`` makes it.
     let madeSchema = LockedBox<AnyObject?>(nil)
     /// The properties by their names, for access by key.
     let keys: KeyTable
@@ -230,7 +230,7 @@ struct PartsOfObjects {
     unowned let entity: NSEntityDescription
     /// Whether the entity is abstract.
     let isAbstract: Bool
-    /// The hashes of the entity, once somebody has asked for them: the public one, and this framework's.
+    /// The hashes of the entity, once they were computed: the public one, and this framework's.
     let hashes = LockedBox<(version: Data?, own: Data?)>((nil, nil))
 
     init(

@@ -3,9 +3,9 @@ public import Predicates
 
 /// Describes a computed column of a dictionary fetch: an expression, its key in the dictionaries, and its type.
 ///
-/// It does not belong to an entity; add it to a fetch request's ``NSFetchRequest/propertiesToFetch``. The functions `sum:`, `count:`,
-/// `min:`, `max:`, `average:`, `median:`, `mode:` and `stddev:`, and key paths such as `@sum.key` and `@count`, aggregate the objects of
-/// a group, or all objects where the request does not group.
+/// It does not belong to an entity; add it to a fetch request's ``NSFetchRequest/propertiesToFetch``. The functions `sum:`, `count:`, `min:`, `max:`,
+/// `average:`, `median:`, `mode:` and `stddev:`, and key paths such as `@sum.key` and `@count`, aggregate the objects of a group, or all objects if
+/// the request does not group.
 ///
 /// Source: [NSExpressionDescription](https://developer.apple.com/documentation/coredata/nsexpressiondescription).
 // See NSPropertyDescription: the properties of a request are used by one thread at a time.

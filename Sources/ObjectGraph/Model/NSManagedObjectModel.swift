@@ -6,12 +6,12 @@ package import PropertyLists
 
 /// The entities of an application, their properties and relationships.
 ///
-/// Build a model in code or read it from a file, and pass it to a coordinator or container; from then on it is immutable and can only be
-/// copied. An immutable model may be used on any thread.
+/// Build a model in code or read it from a file, and pass it to a coordinator or container. After that it is immutable, and can only be copied. An
+/// immutable model may be used on any thread.
 ///
 /// Source: [NSManagedObjectModel](https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel).
-// Unsynchronized while being built; `freezeLock` guards the step to immutable, after which it is only read. It is not a `LockedBox`, for the properties are read
-// without it.
+// Unsynchronized while being built; `freezeLock` guards the transition to immutable, after which it is only read. It is not a `LockedBox`, because
+// the properties are read without it.
 open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// The entities, including subentities.
     open var entities: [NSEntityDescription] = [] {
@@ -41,8 +41,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
     /// Whether saves check uniqueness constraints. Set once, when the model is frozen.
     package final var hasUniquenessConstraints = false
-    /// What stores have worked out from the model in use, by names of theirs, so that it is not worked out each time that a store is opened.
-    /// Nothing in it may retain the model.
+    /// Data that stores have derived from the model in use, under names of their own, so that they need not derive it each time that a store is
+    /// opened. It must not retain the model.
     package final let workedOut = LockedBox<[String: any Sendable]>([:])
     private let freezeLock = NSLock()
     private var frozenByName: [String: NSEntityDescription]?

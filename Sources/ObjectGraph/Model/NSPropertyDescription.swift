@@ -69,7 +69,7 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     package final var unknownElements: [XMLElement] = []
 
     final var isFrozen = false
-    /// How often what version hashes depend on was edited in the property.
+    /// The number of edits of the property that affect version hashes.
     final var hashEdits = 0
     /// The index of the property among the properties of its entity and of all subentities.
     package final var slotIndex = -1

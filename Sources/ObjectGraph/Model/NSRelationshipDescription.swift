@@ -29,8 +29,8 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     }
     /// The inverse relationship; nil where there is none.
     ///
-    /// The two must be each other's inverse. A relationship whose inverse has another inverse (or none) is treated as one without:
-    /// changes at one end are not applied to the other. ``NSManagedObjectModel/check(namesOfClasses:)`` warns of it.
+    /// The two must be each other's inverse. A relationship whose inverse has another inverse (or none) is treated as having none: changes at one end
+    /// are not applied to the other. ``NSManagedObjectModel/check(namesOfClasses:)`` warns of it.
     open var inverseRelationship: NSRelationshipDescription? {
         get { inverse }
         set {
@@ -52,7 +52,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         return inverse
     }
 
-    /// The inverse relationship that stores keep as well; nil where it is transient, or not mutual.
+    /// The inverse relationship that stores keep as well; nil if it is transient, or not mutual.
     package final var storedInverse: NSRelationshipDescription? { mutualInverse.flatMap { $0.isTransient ? nil : $0 } }
 
     /// Releases the references to the other end.
@@ -62,7 +62,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     }
     /// The effect of deleting an object on the destination objects.
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { requireMutable() } }
-    /// The minimum number of objects that a save accepts, where there are any or the relationship is not optional.
+    /// The minimum number of objects that a save accepts, if there are any or the relationship is not optional.
     open var minCount: Int = 0 { willSet { willEditHash() } }
     /// The maximum number of objects that a save accepts; 0 and `Int.max` mean no limit, 1 makes the relationship to-one.
     open var maxCount: Int = 0 { willSet { willEditHash() } }

@@ -255,7 +255,7 @@ struct DeclarationAssembly {
         }
     }
 
-    /// Returns whether a relationship leads to the entity of an end, or to a super- or subentity of it; nil where it has no destination.
+    /// Returns whether a relationship leads to the entity of an end, or to a super- or subentity of it; nil if it has no destination.
     private func leads(_ other: End, backTo end: End) -> Bool? {
         guard let back = other.description.destinationEntity, let owner = end.description.entity else { return nil }
         return owner.isKindOf(entity: back) || back.isKindOf(entity: owner)

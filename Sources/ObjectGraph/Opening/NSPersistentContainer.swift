@@ -39,7 +39,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         set { descriptions.set(newValue) }
     }
 
-    /// Creates a container with `model`, which is immutable from then on.
+    /// Creates a container with `model`, which becomes immutable.
     ///
     /// If the model is invalid, the container has an empty model instead, and opening its stores reports the errors of the model.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
@@ -80,8 +80,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Opens the stores.
     ///
-    /// - Parameter block: Called once for each store, with nil or with the error of opening it; on the calling thread, or in the
-    ///   background where the description says so.
+    /// - Parameter block: Called once for each store, with nil or with the error of opening it; on the calling thread, or in the background if the
+    ///   description requests that.
     open func loadPersistentStores(completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void) {
         for description in persistentStoreDescriptions {
             if let modelError {
@@ -100,8 +100,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Creates a context with a private queue.
     ///
-    /// Values that it holds stay as they were read until it refreshes or merges them, because
-    /// ``NSManagedObjectContext/automaticallyMergesChangesFromParent`` is false: set it to true to see the saves of other contexts.
+    /// Its loaded values stay unchanged until it refreshes or merges them, because ``NSManagedObjectContext/automaticallyMergesChangesFromParent`` is
+    /// false: set it to true to see the saves of other contexts.
     open func newBackgroundContext() -> NSManagedObjectContext { makeTaskContext() }
 
     private func makeTaskContext() -> NSManagedObjectContext {

@@ -4,7 +4,7 @@ internal import Predicates
 
 /// The registered store classes by type.
 private final class StoreClasses: Sendable {
-    /// The classes, the shipped ones included: whatever a program registers comes later.
+    /// The classes, including the shipped ones: registrations by a program come later.
     static var shared: StoreClasses {
         ShippedClasses.register()
         return instance
@@ -57,11 +57,11 @@ extension NSPersistentStoreCoordinator {
     ///   - configuration: The configuration of the model that the store is limited to; nil for all entities.
     ///   - storeURL: The URL of the store; nil for a store without one.
     ///   - options: The options to open the store with.
-    /// - Returns: The store. One of another version of the model is migrated first, if the options say so: see
+    /// - Returns: The store. A store of another version of the model is migrated first, if the options request that: see
     ///   ``NSMigratePersistentStoresAutomaticallyOption``.
-    /// - Throws: Code 134100 for a store of another version that is not to be migrated, the errors of the migration,
-    ///   134000 for an unknown type, 134010 when the metadata names another type, 134080 when a store at the URL is already
-    ///   open, 134070 when the store violates its contract, or the store's own error.
+    /// - Throws: Code 134100 for a store of another version that is not to be migrated, the errors of the migration, 134000 for an unknown type,
+    ///   134010 if the metadata names another type, 134080 if a store at the URL is already open, 134070 if the store violates its contract, or the
+    ///   store's own error.
     @discardableResult
     public func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?, options: [AnyHashable: Any]? = nil
@@ -71,8 +71,8 @@ extension NSPersistentStoreCoordinator {
 
     /// Works like ``addPersistentStore(ofType:configurationName:at:options:)``.
     ///
-    /// - Parameter former: A store whose files this one has, with the same UUID and the same keys: it gives its place and its token up, so that the IDs of its
-    ///   objects lead to the new one. It stays where the new one cannot be opened.
+    /// - Parameter former: A store with the same files, the same UUID and the same keys. It is replaced, and gives up its token, so that the IDs of
+    ///   its objects lead to the new store. It remains if the new store cannot be opened.
     func addStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?, options: [AnyHashable: Any]?,
         inPlaceOf former: NSPersistentStore? = nil
@@ -123,7 +123,7 @@ extension NSPersistentStoreCoordinator {
         return store
     }
 
-    /// Creates a store and loads its metadata. A store of another version is migrated first, if the options say so.
+    /// Creates a store and loads its metadata. A store of another version is migrated first, if the options request that.
     private func identifiedStore(_ opening: StoreOpening, _ former: NSPersistentStore?) throws -> NSPersistentStore {
         do { return try storeOfModelVersion(opening, former) } catch let refusal as NSError where refusal.isVersionRefusal {
             try opening.migrate(refusedWith: refusal)
@@ -135,7 +135,7 @@ extension NSPersistentStoreCoordinator {
         let store = opening.storeClass.init(
             persistentStoreCoordinator: self, configurationName: opening.configuration, at: opening.url ?? NSPersistentStore.noURL,
             options: opening.options)
-        // Before it makes anything of its token. The token still leads to the former store.
+        // Before the store uses its token. The token still leads to the former store.
         if let former { store.token = former.token }
         try store.loadMetadata()
         if store.metadata == nil, let url = opening.url { store.metadata = Self.basicMetadata(ofType: opening.type, at: url) }
@@ -167,7 +167,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Parameters:
     ///   - storeDescription: The store, and whether to open it in the background.
-    ///   - block: Called with nil or with the error of adding the store; on the calling thread unless the description says otherwise.
+    ///   - block: Called with nil or with the error of adding the store; on the calling thread unless the description requests the background.
     public func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void

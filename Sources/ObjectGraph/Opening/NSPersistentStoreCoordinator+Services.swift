@@ -5,13 +5,14 @@ extension NSPersistentStoreCoordinator {
 
     /// Copies a store to another URL or type and replaces it by the copy. The files of the old store are kept.
     ///
-    /// The objects of the coordinator's contexts become those of the copy, with their unsaved changes, which its next save writes. A store in files copied to one
-    /// of the same type keeps its UUID, and with it the IDs and the URIs of its objects. Any other copy has a new UUID and new keys: registered objects get new
-    /// ``NSManagedObject/objectID``s, and their contexts post them as refreshed. An ``NSManagedObjectID`` of the old store that the program has kept leads
-    /// nowhere then.
+    /// The objects of the coordinator's contexts become those of the copy, with their unsaved changes, which the next save of a context writes. A
+    /// store in files that is copied to one of the same type keeps its UUID, and with it the IDs and the URIs of its objects. Any other copy has a
+    /// new UUID and new keys: registered objects get new ``NSManagedObject/objectID``s, and their contexts report them as refreshed. An
+    /// ``NSManagedObjectID`` of the old store that the program has kept then leads to no object.
     ///
-    /// Call it on any queue. It waits for the queues of all contexts of the coordinator, and of their children, and holds them until their objects are those of
-    /// the copy: none of them sees a state between. It does not wait for a context of the main queue that has no objects. A context of the deprecated confinement type must not be in use meanwhile.
+    /// Call it on any queue. It waits for the queues of all contexts of the coordinator, and of their children, and holds them until their objects
+    /// are those of the copy: no context sees an intermediate state. It does not wait for a context of the main queue that has no objects. A context
+    /// of the deprecated confinement type must not be in use meanwhile.
     ///
     /// - Parameters:
     ///   - store: A store of the coordinator.
@@ -20,8 +21,8 @@ extension NSPersistentStoreCoordinator {
     ///   - storeType: The registered type of the copy: ``NSSQLiteStoreType``, ``NSInMemoryStoreType``, or the type of a custom class that
     ///     conforms to the store interface.
     /// - Returns: The copy.
-    /// - Throws: Code 516 where a file exists, 134070 for a store that does not belong to the coordinator or cannot be copied, 134000 for
-    ///   other types; the stores' errors. The old store then stays in the coordinator, and there is no copy.
+    /// - Throws: Code 516 if a file exists, 134070 for a store that does not belong to the coordinator or cannot be copied, 134000 for other types;
+    ///   the stores' errors. The old store then stays in the coordinator, and there is no copy.
     @discardableResult
     public func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
@@ -43,7 +44,7 @@ extension NSPersistentStoreCoordinator {
         let migration = StoreMigration(
             coordinator: self, store: store, source: source, storeClass: storeClass, type: storeType, url: storeURL, options: options,
             configuration: isWhole ? nil : store.configurationName)
-        // The contexts first, and then the store's lock: they may wait for it on their queues.
+        // The contexts come first, and then the store's lock, which they may wait for on their queues.
         return try moveObjects {
             guard let writes = source as? any CopyableStore else { return try migration.run() }
             // Nothing is written to the store until the copy has replaced it.
@@ -92,14 +93,14 @@ extension NSPersistentStoreCoordinator {
             ofType: storeType.rawValue)
     }
 
-    /// Destroys a store: of a SQLite store, an empty database file remains, as on Apple's platforms, and its log and external data files
-    /// are deleted. Does nothing where there is no store.
+    /// Destroys a store. Of a SQLite store, an empty database file remains, as on Apple's platforms; its log and external data files are deleted.
+    /// Does nothing if there is no store.
     ///
-    /// A store that this coordinator has open is removed from it first, also if it cannot be destroyed then.
+    /// If this coordinator has the store open, it is removed first, even if it then cannot be destroyed.
     ///
     /// - Parameter options: ``NSPersistentStoreTimeoutOption``, and ``NSPersistentStoreForceDestroyOption`` to delete a store that others
     ///   have open.
-    /// - Throws: Code 134090 where others have the store open; nothing is deleted then.
+    /// - Throws: Code 134090 if others have the store open; nothing is deleted then.
     public func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
         // An in-memory store ends with its coordinator.
         if let storeClass = Self.registeredStoreTypes[storeType], !storeClass.isPersistent { return }

@@ -28,7 +28,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         get { flag(NSInferMappingModelAutomaticallyOption) }
         set { setOption(NSNumber(value: newValue), forKey: NSInferMappingModelAutomaticallyOption) }
     }
-    /// What happens in a migration with rows that the new version forbids. The default is ``ForbiddenRowsPolicy/fail``. Not in Apple's API.
+    /// The handling of rows that the new version forbids in a migration. The default is ``ForbiddenRowsPolicy/fail``. Not in Apple's API.
     open var forbiddenRowsPolicy: ForbiddenRowsPolicy {
         get { (options[ForbiddenRowsPolicyOption] as? NSString).flatMap { ForbiddenRowsPolicy(rawValue: String(describing: $0)) } ?? .fail }
         set { setOption(NSString(string: newValue.rawValue), forKey: ForbiddenRowsPolicyOption) }

@@ -16,8 +16,8 @@ struct StoreCopy {
 
     /// Fills a new store.
     ///
-    /// - Returns: The IDs there by those of the source.
-    /// - Throws: The errors of the stores; code 133021 where objects violate a uniqueness constraint.
+    /// - Returns: The IDs in the destination by those of the source.
+    /// - Throws: The errors of the stores; code 133021 if objects violate a uniqueness constraint.
     func fill(_ destination: NSPersistentStore) throws -> [NSManagedObjectID: NSManagedObjectID] {
         guard let target = destination.interface else { return [:] }
         let rows = try entities.filter { !$0.isAbstract }.flatMap(rows)
@@ -74,8 +74,8 @@ struct StoreCopy {
         return rows
     }
 
-    /// Returns the destinations of a relationship for rows of one entity: from the rows if they contain them, from the other ends where all
-    /// rows do, otherwise from the store.
+    /// Returns the destinations of a relationship for rows of one entity: from the rows if they contain them, from the other ends if all rows there
+    /// do, otherwise from the store.
     private func related(
         _ relationship: NSRelationshipDescription, of rows: ArraySlice<Row>, among all: [Row]
     ) throws -> [[NSManagedObjectID]] {
@@ -90,9 +90,10 @@ struct StoreCopy {
         }
     }
 
-    /// Returns the members of a relationship by their owners, as the members themselves tell: a service would be asked once for each owner.
+    /// Returns the members of a relationship by their owners, derived from the members themselves: a service would be queried once for each owner.
     ///
-    /// - Returns: Nil where they do not tell all: of ordered relationships, of those without a to-one inverse, and where a row has it unknown.
+    /// - Returns: Nil if the members do not have all the information: for ordered relationships, for those without a to-one inverse, and if the
+    ///   inverse is unknown in a row.
     private static func members(
         of relationship: NSRelationshipDescription, among rows: [Row]
     ) -> [NSManagedObjectID: [NSManagedObjectID]]? {

@@ -72,9 +72,9 @@ struct StoreMigration {
 
     /// Writes the files of the copy under temporary names and moves them into place when they are complete.
     ///
-    /// - Returns: The IDs there by those of the store.
+    /// - Returns: The IDs in the copy by those of the store.
     private func writeFiles(_ files: any FileStore.Type) throws -> [NSManagedObjectID: NSManagedObjectID] {
-        // A store that is a folder stays one.
+        // A store that is a folder remains a folder.
         let temporary = url.deletingLastPathComponent()
             .appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)", isDirectory: url.hasDirectoryPath)
         defer { removeFiles(files, at: temporary) }
@@ -104,7 +104,7 @@ struct StoreMigration {
         }
     }
 
-    /// Opens the copy in the place of the old store. Where it cannot be opened, the old one stays.
+    /// Opens the copy in the place of the old store. If it cannot be opened, the old store stays.
     ///
     /// - Parameter areSameFiles: Whether both stores have the same UUID and the same keys, so that the IDs of the old one lead to the copy.
     private func exchangeForFiles(_ files: any FileStore.Type, areSameFiles: Bool) throws -> NSPersistentStore {

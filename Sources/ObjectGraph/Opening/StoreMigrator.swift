@@ -2,18 +2,19 @@ package import Foundation
 internal import Platform
 internal import Predicates
 
-/// Brings a store to the version of the coordinator's model before it is opened.
+/// Migrates a store to the version of the coordinator's model before it is opened.
 ///
-/// The module Migration has the one that ships. Without it, as in programs that import `ObjectGraph` only, a store of another version is refused.
+/// The module Migration has the shipped implementation. Without it, as in programs that import `ObjectGraph` only, a store of another version is
+/// refused.
 package protocol StoreMigrator: Sendable {
     /// Migrates a store whose version is not that of the coordinator's model, or whose last migration did not end.
     ///
-    /// Returns when the store can be opened, which another process may have seen to.
+    /// Returns when the store can be opened, which another process may have achieved.
     ///
     /// - Parameters:
     ///   - opening: The store.
-    ///   - refusal: Why the store could not be opened as it is.
-    /// - Throws: The reason of a failure; the store is as it was then, or at the end of one of several stages.
+    ///   - refusal: The reason why the store could not be opened as it is.
+    /// - Throws: The reason of a failure. The store is then unchanged, or at the end of one of several stages.
     func migrate(_ opening: StoreOpening, refusedWith refusal: NSError) throws
 }
 
@@ -44,11 +45,11 @@ package struct StoreOpening {
     /// Returns whether an option is set to true.
     package func isSet(_ option: String) -> Bool { (options?[option] as? NSNumber)?.boolValue ?? (options?[option] as? Bool) ?? false }
 
-    /// The key in a store's metadata for what a migration in stages has still to do, see the module Migration. A store that has it is opened
-    /// only where the options have the key too, which the migration sets.
+    /// The metadata key of the remaining steps of a staged migration, see the module Migration. A store with this key is opened only if the options
+    /// have the key, too, which the migration sets.
     package static let unfinishedStageKey = "OpenCoreDataUnfinishedStage"
 
-    /// Whether a store that cannot be opened as it is may be migrated, as its options say.
+    /// Whether the options allow the migration of a store that cannot be opened as it is.
     var mayMigrate: Bool {
         guard let url, storeClass.isSingleStoreURL(url), storeClass.isPersistent else { return false }
         return isSet(NSMigratePersistentStoresAutomaticallyOption) || options?[NSPersistentStoreStagedMigrationManagerOptionKey] != nil
@@ -56,8 +57,8 @@ package struct StoreOpening {
 
     /// Compares the version hashes that a store has in its metadata with the model.
     ///
-    /// - Throws: Code 134100 with the entities that differ, unless the option says that versions do not matter, and for a store whose last
-    ///   migration in stages did not end.
+    /// - Throws: Code 134100 with the entities that differ, unless the option to ignore versions is set, and for a store whose last staged migration
+    ///   did not end.
     func checkVersion(of store: NSPersistentStore) throws {
         guard let metadata = store.metadata else { return }
         if metadata[Self.unfinishedStageKey] != nil, options?[Self.unfinishedStageKey] == nil {
@@ -83,10 +84,10 @@ package struct StoreOpening {
 
     private static let migrator = LockedBox<(any StoreMigrator)?>(nil)
 
-    /// Migrates the store if that is wanted and possible.
+    /// Migrates the store if that is requested and possible.
     ///
     /// - Parameter refusal: The error of opening the store.
-    /// - Throws: `refusal` where no migration is wanted, or the error of the migration.
+    /// - Throws: `refusal` if no migration is requested, or the error of the migration.
     func migrate(refusedWith refusal: NSError) throws {
         guard mayMigrate, let migrator = Self.migrator.withLock({ $0 }) else { throw refusal }
         try migrator.migrate(self, refusedWith: refusal)
@@ -101,6 +102,6 @@ extension NSError {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Registers what migrates stores when they are opened, from the function that ``coredata_set_registration(_:)`` was given.
+    /// Registers the migrator of stores that are opened, from the function that was passed to ``coredata_set_registration(_:)``.
     package class func registerStoreMigrator(_ migrator: any StoreMigrator) { StoreOpening.register(migrator) }
 }

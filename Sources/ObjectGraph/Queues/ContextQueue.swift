@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// A context's serial queue: runs one block at a time, in the order of submission.
 ///
-/// Any number of queues shares the few threads of ``QueueWorkers``. A caller that finds the queue free runs its block itself, on its own thread;
-/// one that has to wait may meanwhile be asked to serve those it waits for, see ``DeadlockResolution``.
-// `lock` guards what waits, and how; `holder` is written under it, and read by anyone. `owner` is set once, before the queue
-// has anything to do. It is not a `LockedBox`: `holder` is read without it, and every block passes here.
+/// Any number of queues shares the few threads of ``QueueWorkers``. A caller that finds the queue free runs its block itself, on its own thread; a
+/// caller that has to wait may meanwhile be asked to serve the queues that it waits for, see ``DeadlockResolution``.
+// `lock` guards the waiting blocks and their states; `holder` is written under it, and read by any thread. `owner` is set once, before the queue has
+// anything to do. It is not a `LockedBox`: `holder` is read without it, and every block passes here.
 final class ContextQueue: @unchecked Sendable {
     /// A waiting request or job.
     private enum Entry {
@@ -47,7 +47,7 @@ final class ContextQueue: @unchecked Sendable {
         if isMain { DispatchQueue.main.setSpecific(key: Self.mainKey, value: true) }
     }
 
-    // MARK: Where the caller is
+    // MARK: Place of the caller
 
     /// Whether the caller may use the objects of the queue: it runs on the queue, or in a block that the queue waits for.
     var isCurrent: Bool {
@@ -66,7 +66,7 @@ final class ContextQueue: @unchecked Sendable {
     }
     private static let mainKey = DispatchSpecificKey<Bool>()
 
-    // MARK: Who holds it
+    // MARK: Holder
 
     private func isHeld(by activity: Activity) -> Bool { holderAddress.load(ordering: .relaxed) == Self.address(activity) }
     private static func address(_ activity: Activity?) -> UInt { activity.map { UInt(bitPattern: ObjectIdentifier($0)) } ?? 0 }
@@ -98,7 +98,7 @@ final class ContextQueue: @unchecked Sendable {
         if needsWorker { QueueWorkers.shared.add(self, isDeferred: isDeferred) }
     }
 
-    /// Runs `job` on this thread where the queue is free, and enqueues it otherwise: to wake a thread would often take longer than the job.
+    /// Runs `job` on this thread if the queue is free, and enqueues it otherwise: waking a thread would often take longer than the job.
     ///
     /// It is for a few instructions that call no code of the program, and for threads that may wait.
     func inPlace(_ job: @escaping @Sendable () -> Void) {
@@ -116,7 +116,7 @@ final class ContextQueue: @unchecked Sendable {
     /// Calls a worker if the queue is free. Call it under `lock`.
     private func callWorker() { if requestWorker() { QueueWorkers.shared.add(self, isDeferred: isDeferred) } }
 
-    /// Notes that a worker is called if the queue is free, and returns whether it is to be. Call it under `lock`.
+    /// Notes that a worker is requested if the queue is free, and returns whether to request one. Call it under `lock`.
     private func requestWorker() -> Bool {
         guard holderAddress.load(ordering: .relaxed) == 0, !isWorkerRequested || (isDeferred && undeferrableCount > 0) else { return false }
         isWorkerRequested = true

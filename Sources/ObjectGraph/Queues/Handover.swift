@@ -3,8 +3,8 @@ internal import Predicates
 
 /// Brings the result of a block on a queue to the task that waits for it.
 ///
-/// The result goes through a lock. A continuation synchronizes too, but where it is resumed before it is awaited the thread sanitizer does not see
-/// that ([swift#57803](https://github.com/swiftlang/swift/issues/57803)): it would report the first read of what the block has made.
+/// The result goes through a lock. A continuation synchronizes, too, but the thread sanitizer does not see that if it is resumed before it is awaited
+/// ([swift#57803](https://github.com/swiftlang/swift/issues/57803)): it would report the first read of the block's result.
 struct Handover<Value>: Sendable {
     private let box = LockedBox<Value?>(nil)
 

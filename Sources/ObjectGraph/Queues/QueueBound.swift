@@ -1,9 +1,9 @@
 internal import Platform
 internal import Predicates
 
-/// Carries a value that belongs to a queue through code that runs elsewhere, back to that queue: it is taken there and nowhere else.
+/// Carries a value that belongs to a queue through code that runs elsewhere, back to that queue: it is taken only there.
 ///
-/// Builds for debugging verify it, as those with the internal checks: taking the value on another queue stops the program with a message.
+/// Debug builds verify this, as do those with the internal checks: taking the value on another queue stops the program with a message.
 // Used on its queue only; the value is not touched on the way.
 struct QueueBound<Value>: @unchecked Sendable {
     private let carried: Value
@@ -26,13 +26,13 @@ struct QueueBound<Value>: @unchecked Sendable {
         return carried
     }
 
-    /// The value for the caller of a context, who is told to use it on the context's queue. Until then it is only passed on, and asked for what never
-    /// changes: how many objects there are, and of which classes.
+    /// The value for the caller of a context, whose documentation requires its use on the context's queue. Until then it is only passed on, and read
+    /// for immutable facts: the number of objects, and their classes.
     func givenToCaller() -> Value { carried }
 }
 
-/// Carries a value from one side, which has no more to do with it, to another, which takes it once. No queue comes into it.
-// The giver does not use it any more, and there is one taker; whatever brings it there orders the two.
+/// Carries a value from one side, which no longer uses it, to another, which takes it once. No queue is involved.
+// The giver does not use it any more, and there is one taker; the code that brings it there orders the two.
 package struct Transfer<Value>: @unchecked Sendable {
     private let carried: Value
     #if COREDATA_INTERNAL_CHECKS

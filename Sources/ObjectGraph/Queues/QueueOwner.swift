@@ -1,5 +1,5 @@
-/// What works on a queue of its own. Every context and coordinator conforms; no other type should.
+/// An object with a queue of its own. Every context and coordinator conforms; no other type should.
 ///
-/// Functions of an extension of this protocol give way to those that a library adds to the class, as libraries did before Core Data had a
+/// Functions in an extension of this protocol yield to those that a library adds to the class, as libraries did before Core Data had a
 /// `performAndWait(_:)` with a result.
 public protocol QueueOwner: AnyObject {}

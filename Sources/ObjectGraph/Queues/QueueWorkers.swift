@@ -5,17 +5,17 @@ internal import Synchronization
 
 /// The threads that the queues of all contexts share.
 ///
-/// There are as many as the machine has processors, four at least. One that waits for a store is replaced at once. Where work is waiting and threads
-/// have stood still otherwise for a while, as on a semaphore, as many more come in their place, for the one that would wake them may be in what is
-/// waiting; they go again when there has been nothing for them to do for some seconds. A thread that computes is not replaced.
-// `lock` guards everything that changes, but for what is atomic. It is not a `LockedBox`, for it guards fields of the workers, too. No thread is woken
-// under it: who is woken would have to wait for it at once.
+/// There are as many as the machine has processors, but at least four. A thread that waits for a store is replaced at once. If work is waiting and
+/// threads have been blocked otherwise for a while, as on a semaphore, the same number of threads is added, because the work that would wake them may
+/// be among the waiting work. The added threads end when they have been idle for some seconds. A thread that computes is not replaced.
+// `lock` guards all mutable state except the atomics. It is not a `LockedBox`, because it guards fields of the workers, too. No thread is woken under
+// the lock: the woken thread would have to wait for it at once.
 final class QueueWorkers: @unchecked Sendable {
     static let shared = QueueWorkers()
 
     /// The number of threads while none is blocked.
     let usualCount = max(4, ProcessInfo.processInfo.activeProcessorCount)
-    /// How many threads that wait for stores are replaced at once, and how many without work are kept for a while.
+    /// The number of threads waiting for stores that are replaced at once, and of idle threads that are kept for a while.
     private static let replacedLimit = 64
     private let lock = Platform.Mutex()
     private var ready = Fifo<ContextQueue>()
@@ -48,13 +48,13 @@ final class QueueWorkers: @unchecked Sendable {
         if let worker { begin(worker) }
     }
 
-    /// Runs `body`, which waits for a store: meanwhile other queues have another thread, where the calling one is a worker.
+    /// Runs `body`, which waits for a store: meanwhile another thread serves other queues, if the calling thread is a worker.
     func whileWaiting<Result>(_ body: () -> Result) -> Result {
         guard let worker = QueueThread.current.worker else { return body() }
         defer { worker.waits.subtract(1, ordering: .relaxed) }
         if worker.waits.add(1, ordering: .relaxed).oldValue > 0 { return body() }
         defer { waitingCount.subtract(1, ordering: .sequentiallyConsistent) }
-        // Who adds a queue looks at the number of waiting workers thereafter, and finds this one, where the queue is not found here.
+        // A thread that adds a queue afterwards checks the number of waiting workers: if the queue is not found here, that thread sees this worker.
         waitingCount.add(1, ordering: .sequentiallyConsistent)
         if readyCount.load(ordering: .sequentiallyConsistent) > 0 {
             lock.lock()
@@ -65,12 +65,12 @@ final class QueueWorkers: @unchecked Sendable {
         return body()
     }
 
-    /// The number of workers that serve queues, as far as they are not replaced.
+    /// The number of workers that serve queues, except replaced ones.
     private var busyCount: Int {
         workers.count - idle.count - min(waitingCount.load(ordering: .sequentiallyConsistent), Self.replacedLimit)
     }
 
-    /// Takes a worker, which begins with the next queue, for what is waiting, if there may be one more. Call ``begin(_:)`` without the lock.
+    /// Takes a worker, which begins with the next queue, for the waiting work, if one more is allowed. Call ``begin(_:)`` without the lock.
     private func takeWorker() -> Worker? {
         guard busyCount < usualCount + stalledCount, let queue = takeReady() else { return nil }
         let worker: Worker
@@ -86,7 +86,7 @@ final class QueueWorkers: @unchecked Sendable {
         return worker
     }
 
-    /// Lets a worker begin that was taken for a queue. Call it without the lock.
+    /// Starts a worker that was taken for a queue. Call it without the lock.
     private func begin(_ worker: Worker) {
         if worker.hasThread { return _ = worker.wakeUp.signal() }
         worker.hasThread = true
@@ -110,12 +110,12 @@ final class QueueWorkers: @unchecked Sendable {
                 worker.queue = nil
                 return queue
             }
-            // There are too many where others have ended their wait for a store.
+            // There are too many if others have ended their wait for a store.
             if busyCount <= usualCount + stalledCount, let queue = takeReady() {
                 worker.queuesTaken += 1
                 return queue
             }
-            // Those that are busy may come to stand still.
+            // The busy workers may become blocked.
             if readyCount.load(ordering: .relaxed) > 0 { beginWatch() }
             guard idle.count < Self.replacedLimit else { break }
             idle.append(worker)
@@ -123,7 +123,7 @@ final class QueueWorkers: @unchecked Sendable {
             lock.unlock()
             let result = worker.wakeUp.wait(timeout: .now() + 10)
             lock.lock()
-            // One that is called was taken out already. It may have timed out then, and finds the signal when it next waits.
+            // A worker that is called has been removed already. If it timed out meanwhile, it finds the signal when it next waits.
             if worker.isIdle {
                 idle.removeAll { $0 === worker }
                 worker.isIdle = false
@@ -197,7 +197,7 @@ final class QueueWorkers: @unchecked Sendable {
     final class Worker: @unchecked Sendable {
         fileprivate let wakeUp = DispatchSemaphore(value: 0)
         fileprivate var clock: ThreadClock?
-        /// The queue that it is called for.
+        /// The queue that the worker is called for.
         fileprivate var queue: ContextQueue?
         /// The number of queues the worker has taken.
         fileprivate var queuesTaken = 0
@@ -205,7 +205,7 @@ final class QueueWorkers: @unchecked Sendable {
         fileprivate let waits = Atomic(0)
         /// Whether it has nothing to do.
         fileprivate var isIdle = false
-        /// Whether its thread was started. Used by whoever has taken it.
+        /// Whether its thread was started. Used by the thread that has taken the worker.
         fileprivate var hasThread = false
         /// The number of consecutive checks that found the worker blocked.
         fileprivate private(set) var stalledChecks = 0
@@ -227,7 +227,7 @@ final class QueueWorkers: @unchecked Sendable {
 /// The processor time of a thread.
 fileprivate struct ThreadClock {
     #if canImport(Darwin) || os(Windows)
-    // Not available for other threads: each one that has not taken a queue counts as blocked.
+    // Not available for other threads: each thread that has not taken a queue counts as blocked.
     let seconds = 0.0
     #else
     private let clock: clockid_t

@@ -3,13 +3,13 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// The threads of work beside other work, with a lower priority than others.
+/// Threads of a lower priority for work that is done in parallel to other work.
 ///
-/// They begin when there is work for them, and end when there is none: what is done beside takes much longer than to begin a thread.
+/// They start when there is work for them, and end when there is none: parallel work takes much longer than starting a thread.
 // `state` has its own lock.
 final class SideThreads: Sendable {
     static let shared = SideThreads()
-    /// The number of objects from which on what is done for each of them is done beside.
+    /// The number of objects from which on work for each of them is done in parallel.
     static let minimumCount = 10_000
 
     private struct State {
@@ -17,7 +17,7 @@ final class SideThreads: Sendable {
         /// The number of threads.
         var count = 0
 
-        /// Takes the next piece of work; nil where there is none, which ends the thread that asks.
+        /// Takes the next piece of work; nil if there is none, which ends the calling thread.
         mutating func next() -> (@Sendable () -> Void)? {
             if !waiting.isEmpty { return waiting.removeFirst() }
             count -= 1
@@ -27,8 +27,8 @@ final class SideThreads: Sendable {
     private let state = LockedBox(State())
     private let limit: Int
 
-    /// - Parameter limit: The greatest number of threads. Where there are few processors it is one: what goes on meanwhile, mostly a store
-    ///   and its server, has one each then.
+    /// - Parameter limit: The maximum number of threads. It is one if there are few processors: the work that continues meanwhile, mostly a store and
+    ///   its server, then has one each.
     init(limit: Int = max(1, min(4, ProcessInfo.processInfo.activeProcessorCount - 2))) { self.limit = limit }
 
     /// Runs work on one of the threads. Call it on any thread.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// Work for another thread while this one does something else; this one does it when it wants the result and no thread has begun.
+/// Work for another thread while this one continues; this thread does it itself if it needs the result and no other thread has begun.
 // `state` has its own lock.
 final class SideWork<Value: Sendable>: Sendable {
     private enum State {
@@ -25,7 +25,7 @@ final class SideWork<Value: Sendable>: Sendable {
         end.leave()
     }
 
-    /// Does the work, of which nothing is held when it returns: whoever wants the result may be the only one who has what it was made of.
+    /// Does the work. It holds nothing of the work when it returns: the thread that needs the result may be the only owner of the work's inputs.
     private func workUnlessBegun() -> Value? {
         let work = state.withLock { state -> (@Sendable () -> Value)? in
             guard case .waiting(let work) = state else { return nil }

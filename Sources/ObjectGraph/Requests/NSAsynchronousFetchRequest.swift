@@ -58,8 +58,8 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 }
 
-/// What a request gives that goes on after `execute` has returned.
-// What changes is in `LockedBox`es; the context is used on its queue.
+/// The result of a request that continues after `execute` has returned.
+// All mutable state is in `LockedBox`es; the context is used on its queue.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
     /// The requesting context.
     public let managedObjectContext: NSManagedObjectContext
@@ -82,8 +82,8 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
     fileprivate func fail(_ error: any Error) { self.error.withLock { $0 = error } }
 }
 
-/// What an asynchronous fetch has found.
-// What changes is in `LockedBox`es; what was found belongs to the queue of the context.
+/// The result of an asynchronous fetch.
+// All mutable state is in `LockedBox`es; the results belong to the queue of the context.
 open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, @unchecked Sendable {
     /// The request.
     public let fetchRequest: NSAsynchronousFetchRequest<ResultType>

@@ -3,8 +3,7 @@ internal import Foundation
 extension NSPersistentStoreCoordinator {
     /// Executes a history request in each store that tracks history.
     ///
-    /// - Throws: Code 134091 where no store does, 134301 for a token older than the history, 134501 for a token of stores that are not there; the store's
-    ///   error.
+    /// - Throws: Code 134091 if no store does, 134301 for a token older than the history, 134501 for a token of missing stores; the store's error.
     func executeHistory(
         _ request: NSPersistentHistoryChangeRequest, in context: NSManagedObjectContext
     ) throws -> NSPersistentHistoryResult {
@@ -37,7 +36,7 @@ extension NSPersistentStoreCoordinator {
         return NSPersistentHistoryResult(try answer(request, records), request.resultType)
     }
 
-    /// Checks that the stores of a token are there: what has replaced one of them has another history, in which the token has no position.
+    /// Checks that the stores of a token exist: the replacement of such a store has another history, in which the token has no position.
     private func checkStores(of request: NSPersistentHistoryChangeRequest, _ asked: [NSPersistentStore]) throws {
         guard case .token(let token?) = request.limit else { return }
         let missing = Set(token.positions.keys).subtracting(persistentStores.compactMap(\.identifier)).sorted()

@@ -2,8 +2,7 @@ public import Foundation
 
 /// Describes the changes of a context for a store to save.
 ///
-/// The objects belong to the saving context: use them on its queue, on which the store is called. Each set is nil where it would be
-/// empty.
+/// The objects belong to the saving context: use them on its queue, on which the store is called. A set that would be empty is nil.
 ///
 /// Source: [NSSaveChangesRequest](https://developer.apple.com/documentation/coredata/nssavechangesrequest).
 open class NSSaveChangesRequest: NSPersistentStoreRequest {

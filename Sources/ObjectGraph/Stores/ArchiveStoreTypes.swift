@@ -1,4 +1,4 @@
-// What names the XML store and the binary store. The stores themselves are in a module above.
+// The names of the XML store and the binary store. The stores themselves are in a module above.
 
 /// The type of XML stores, whose file is XML in Core Data's own layout. Apple's framework has it on macOS only.
 public let NSXMLStoreType = "XML"

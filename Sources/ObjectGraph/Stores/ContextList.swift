@@ -1,9 +1,10 @@
 internal import Platform
 internal import Predicates
 
-/// The contexts of a coordinator, or the children of a context, none of which it keeps alive.
+/// The contexts of a coordinator, or the children of a context; the list keeps none of them alive.
 final class ContextList: Sendable {
-    // Each removes itself when it is deallocated, as from the listeners of saves. What makes a context's objects found is kept, and not the context.
+    // Each context removes itself when it is deallocated, as it does from the listeners of saves. The list keeps the object by which a context's
+    // objects are found, not the context.
     private let registries = LockedBox<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
     func add(_ registry: any AnyObject & Sendable) { registries.withLock { $0[ObjectIdentifier(registry)] = registry } }

@@ -1,7 +1,7 @@
 internal import Platform
 internal import Predicates
 
-/// One of those that are notified of saves; contexts make them.
+/// A listener that is notified of saves; contexts make them.
 protocol SaveListener: AnyObject, Sendable {
     /// The position in its list, whose lock guards it.
     var position: Int { get set }

@@ -19,7 +19,7 @@ extension NSManagedObjectID {
 
 extension StoreToken {
     /// The store; nil once it is gone.
-    // A store is what sets `owner`, and nothing else does.
+    // Only a store sets `owner`.
     package var store: NSPersistentStore? {
         get { owner.map { unsafeDowncast($0, to: NSPersistentStore.self) } }
         set { owner = newValue }

@@ -50,8 +50,8 @@ open class NSPersistentStore: NSObject {
 
     /// The metadata of the store: its UUID, its type, and values of the application.
     ///
-    /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``. What is set later is written by the next save of a context, also if
-    /// the context has no changes. Use it on any thread.
+    /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``. The next save of a context writes later values, even if the
+    /// context has no changes. Use it on any thread.
     open var metadata: [String: Any]! {
         get { knownMetadata.withLock { $0.values } }
         set {
@@ -67,13 +67,13 @@ open class NSPersistentStore: NSObject {
     }
     private let knownMetadata = LockedBox<(values: [String: Any]?, number: Int)>((nil, 0))
 
-    /// Returns the metadata where they are others than those that the store has saved; nil where they are not. Use it on any thread.
+    /// Returns the metadata if they differ from those that the store has saved; otherwise nil. Use it on any thread.
     ///
-    /// To compare them takes longer than a small save: that is done once after they were set.
+    /// Comparing them takes longer than a small save: it is done once after they were set.
     ///
     /// - Parameters:
     ///   - saved: The metadata that the store has saved.
-    ///   - equal: The number of the metadata that were found to be those; nil for none, as after each save of others.
+    ///   - equal: The number of the metadata that were found to be equal; nil for none, as after each save of other metadata.
     package func changedMetadata(since saved: [String: Any], equal: inout Int?) -> [String: Any]? {
         let (metadata, number) = knownMetadata.withLock { $0 }
         if number == equal { return nil }
@@ -140,7 +140,7 @@ open class NSPersistentStore: NSObject {
             reason: "The class does not override setMetadata(_:forPersistentStoreAt:).", next: "Add the store and set its metadata.")
     }
 
-    /// Returns the class of the manager that migrates such stores, where a migration manager asks for it: `NSMigrationManager`.
+    /// Returns the class of the manager that migrates such stores, if a migration manager requests it: `NSMigrationManager`.
     ///
     /// Override it to return a subclass; the manager uses it unless its `usesStoreSpecificMigrationManager` is false.
     open class func migrationManagerClass() -> AnyClass {
@@ -152,7 +152,7 @@ open class NSPersistentStore: NSObject {
 
     /// Returns whether a URL is the place of a single store. `/dev/null` is not.
     @_spi(Stores) open class func isSingleStoreURL(_ url: URL) -> Bool { url.path != "/dev/null" }
-    /// Whether the contents of such stores outlive the instances, so that there is something to destroy.
+    /// Whether the contents of such stores outlive the instances, and can therefore be destroyed.
     @_spi(Stores) open class var isPersistent: Bool { true }
     /// Whether ``loadMetadata()`` compares the version of the store with that of the model itself, with code 134100 for another one. The
     /// coordinator compares the version hashes in the metadata otherwise.
@@ -167,7 +167,7 @@ open class NSPersistentStore: NSObject {
     package final unowned(unsafe) private(set) var interface: (any StoreInterface)!
     /// The coordinator's access to the store's rows. Set once, like ``interface``.
     package final unowned(unsafe) private(set) var rowAccess: (any RowAccess)!
-    /// Retains ``interface`` and ``rowAccess`` where they are not the store itself.
+    /// Retains ``interface`` and ``rowAccess`` if they are not the store itself.
     private var owned: [AnyObject] = []
 
     /// Returns the interface: the store itself, unless its kind has an adapter. Nil for a plain store.
@@ -212,7 +212,7 @@ open class NSPersistentStore: NSObject {
     }
 }
 
-/// What ships beside the object graph, and registers itself when it is first needed.
+/// The classes that ship with the object graph, and register themselves on first use.
 enum ShippedClasses {
     private static let registered: Void = coredata_register()
 
@@ -220,7 +220,7 @@ enum ShippedClasses {
     static func register() { registered }
 }
 
-/// The classes of the module that migrates stores, which stands above this one.
+/// The classes of the module that migrates stores, which depends on this one.
 package enum MigrationClasses {
     /// The class of migration managers; `NSObject` in a program without that module.
     package static let manager = LockedBox<AnyClass>(NSObject.self)

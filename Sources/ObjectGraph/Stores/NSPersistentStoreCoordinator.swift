@@ -8,7 +8,7 @@ internal import Synchronization
 /// Contexts on any queue may use a coordinator at the same time; stores guard their own state.
 ///
 /// Source: [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-// The name, the stores and the places that are reserved are in a `LockedBox`, and nothing else: stores have locks of their own.
+// A `LockedBox` contains only the name, the stores and the reserved places: stores have locks of their own.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model of the objects, which is immutable.
     public let managedObjectModel: NSManagedObjectModel
@@ -27,7 +27,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         var storesWithNewMetadata: Set<ObjectIdentifier> = []
     }
     private let state = LockedBox(State())
-    /// What some store wants: each object that comes to live in a context, and each fault, looks here. Set under the lock of the state.
+    /// Whether a store wants registrations: each object that is registered in a context, and each fault, checks this. Set under the lock of the
+    /// state.
     private let registrationsAreWanted = Atomic<Bool>(false)
     private let faultsAreBatched = Atomic<Bool>(false)
     let workQueue = ContextQueue.makePrivate("NSPersistentStoreCoordinator")
@@ -36,7 +37,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The contexts without a parent.
     let contexts = ContextList()
 
-    /// Creates a coordinator with `model`, which is immutable from then on.
+    /// Creates a coordinator with `model`, which becomes immutable.
     ///
     /// An invalid model stops the program with a message that lists the errors; ``init(checking:)`` throws instead. It is required so that
     /// `type.init(managedObjectModel:)` compiles, as for imported classes on Apple's platforms.
@@ -47,7 +48,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         LoadedModels.shared.add(model)
     }
 
-    /// Creates a coordinator with `model`, which is immutable from then on.
+    /// Creates a coordinator with `model`, which becomes immutable.
     ///
     /// - Throws: Code 134020 with every error of the model.
     public init(checking model: NSManagedObjectModel) throws {
@@ -73,12 +74,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Whether a store is to be told which objects come to live in contexts, and go.
+    /// Whether a store must be notified of objects that are registered in contexts, and released.
     final var wantsRegistrations: Bool { registrationsAreWanted.load(ordering: .acquiring) }
-    /// Whether a store is to be asked together for objects that come together.
+    /// Whether a store is queried once for all objects of a batch.
     final var batchesFaults: Bool { faultsAreBatched.load(ordering: .acquiring) }
 
-    /// Finds out what the stores want. Under the lock.
+    /// Determines what the stores want. Call it under the lock.
     private func noteWishes(of stores: [NSPersistentStore]) {
         registrationsAreWanted.store(stores.contains(where: \.rowAccess.wantsRegistrations), ordering: .releasing)
         faultsAreBatched.store(stores.contains(where: \.rowAccess.batchesFaults), ordering: .releasing)
@@ -92,7 +93,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Changes the URL of a store; an atomic store writes its file there at the next save.
     ///
-    /// - Returns: Whether the URL was changed; false where another store is open at it, or being opened.
+    /// - Returns: Whether the URL was changed; false if another store is open at it, or being opened.
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         guard persistentStores.contains(where: { $0 === store }) else { return false }
         if persistentStore(for: url) === store { return true }
@@ -113,7 +114,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         noteNewMetadata(of: store)
     }
 
-    /// Records that metadata were set in a store. One that is being opened has none that it has not saved.
+    /// Records that metadata were set in a store. A store that is being opened has no unsaved metadata.
     final func noteNewMetadata(of store: NSPersistentStore) {
         state.withLock { state in
             guard state.stores.contains(where: { $0 === store }) else { return }
@@ -138,7 +139,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Reserves a URL for a store that is about to be opened; does nothing for nil.
     ///
-    /// - Throws: Code 134080 where a store is open at the URL or being opened there on another thread.
+    /// - Throws: Code 134080 if a store is open at the URL or being opened there on another thread.
     func reserve(_ url: URL?) throws {
         guard let url else { return }
         guard persistentStore(for: url) == nil, state.withLock({ $0.reservedURLs.insert(url).inserted }) else { throw placeTaken(url) }
@@ -160,7 +161,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Adds a store.
     ///
-    /// - Throws: Code 134080 where a store with the same UUID is open.
+    /// - Throws: Code 134080 if a store with the same UUID is open.
     func append(_ store: NSPersistentStore) throws {
         var known = persistentStores
         while true {
@@ -191,7 +192,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// - Throws: Code 134070 if the store does not belong to the coordinator.
     open func remove(_ store: NSPersistentStore) throws { try take(store, replacement: nil) }
 
-    /// Puts an open store in the place of another, whose token it has: the IDs of its objects lead to the new one from now on.
+    /// Replaces a store with an open one that has its token: the IDs of its objects lead to the new store from now on.
     ///
     /// - Throws: Code 134070 if the former store does not belong to the coordinator.
     func exchange(_ former: NSPersistentStore, for store: NSPersistentStore) throws { try take(former, replacement: store) }
@@ -207,7 +208,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.willRemove(from: self)
         let hasNewMetadata = state.withLock { state in
             if let replacement {
-                // With the token it leads to, so that nobody finds neither store.
+                // Together with the token's target, so that no thread finds neither store.
                 replacement.token.store = replacement
                 state.stores = state.stores.map { $0 === store ? replacement : $0 }
             } else {
@@ -217,7 +218,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             return state.storesWithNewMetadata.remove(ObjectIdentifier(store)) != nil
         }
         store.persistentStoreCoordinator = nil
-        // What the program has set since the last save is not in the files.
+        // The metadata that the program has set since the last save are not in the files.
         if let replacement, hasNewMetadata { setMetadata(metadata, for: replacement) }
         postStoresChange(NSRemovedPersistentStoresKey, store)
     }

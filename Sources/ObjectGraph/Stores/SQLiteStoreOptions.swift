@@ -1,7 +1,6 @@
 public import Foundation
 
-// What names the SQLite store and what it is asked for. The store itself is in a module above: descriptions of stores and what others say of
-// them need no more than this.
+// The names of the SQLite store and its options. The store itself is in a module above: descriptions of stores need no more than this.
 
 /// The type of SQLite stores, with Core Data's own layout.
 public let NSSQLiteStoreType = "SQLite"
@@ -11,23 +10,24 @@ extension NSPersistentStore.StoreType {
     public static let sqlite = NSPersistentStore.StoreType(rawValue: NSSQLiteStoreType)
 }
 
-/// The option for the number of connections, beside the writing one, with which a SQLite store reads concurrently: an `NSNumber`, at least
-/// 1. The default is the number of processors, between 2 and 8.
+/// The option for the number of connections with which a SQLite store reads concurrently, in addition to the writing one: an `NSNumber`, at least 1.
+/// The default is the number of processors, between 2 and 8.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 
 /// The option for the memory, in bytes, of cached rows that no context uses any more: an `NSNumber`. The default is 32 megabytes.
 public let SQLiteRowCacheLimitOption = "SQLiteRowCacheLimitOption"
 
-/// What a SQLite store does where it is told nothing else.
+/// The defaults of a SQLite store.
 package enum SQLiteStoreDefaults {
     /// How many seconds it waits for others that use its file.
     package static let timeout: TimeInterval = 240
 }
 
-/// The option for what is done to each connection of a SQLite store before anything else: a ``SQLiteConnectionPreparation``.
+/// The option for the preparation of each connection of a SQLite store before any other use: a ``SQLiteConnectionPreparation``.
 public let SQLiteConnectionPreparationOption = "SQLiteConnectionPreparationOption"
 
-/// What a program does to each connection to the file of a SQLite store before anything else, such as giving a SQLite library that encrypts its key.
+/// The preparation of each connection to the file of a SQLite store before any other use, for example to give the key to a SQLite library that
+/// encrypts.
 ///
 /// ```swift
 /// let preparation = SQLiteConnectionPreparation { connection in
@@ -37,7 +37,7 @@ public let SQLiteConnectionPreparationOption = "SQLiteConnectionPreparationOptio
 ///     ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [SQLiteConnectionPreparationOption: preparation])
 /// ```
 ///
-/// The library that encrypts takes the place of the system's `libsqlite3`: the framework brings none of its own. Copies that migrations make beside
+/// The encrypting library takes the place of the system's `libsqlite3`: the framework contains none of its own. Copies that migrations make beside
 /// the file are prepared like the file.
 public final class SQLiteConnectionPreparation: NSObject, Sendable {
     /// Whether the file is encrypted: then the store has no external files, which would not be.

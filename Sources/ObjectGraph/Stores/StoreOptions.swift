@@ -20,7 +20,8 @@ public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVer
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
 /// The option for the pragmas of a SQLite store: a dictionary of strings by pragma name.
 ///
-/// With `["synchronous": "FULL"]` a power failure loses no save that has returned; with `NORMAL`, the default, it may lose those since the last checkpoint.
+/// With `["synchronous": "FULL"]` a power failure loses no save that has returned; with `NORMAL`, the default, it may lose those since the last
+/// checkpoint.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// The option to make a SQLite store gather statistics when it is opened: an `NSNumber`.
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
@@ -35,21 +36,19 @@ public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtection
 /// The option to destroy a store even if it is in use: an `NSNumber`.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
 
-/// The option for what happens in a migration with rows that the new version forbids: a ``ForbiddenRowsPolicy`` or its raw value. Not one of
-/// Apple's.
+/// The option for the handling of rows that the new version forbids in a migration: a ``ForbiddenRowsPolicy`` or its raw value. Not one of Apple's.
 public let ForbiddenRowsPolicyOption = "ForbiddenRowsPolicyOption"
 /// The option for a `Progress` that an automatic migration reports to and is cancelled by. Without it, the migration reports to the current
 /// progress of the thread that opens the store. Not one of Apple's.
 public let MigrationProgressOption = "MigrationProgressOption"
 
-/// What happens in an automatic migration with rows that the new version forbids: those without a value that becomes required, and those that
-/// are equal in what becomes unique.
+/// The handling of rows that the new version forbids in an automatic migration: rows without a value that becomes required, and rows that are equal
+/// in values that become unique.
 public enum ForbiddenRowsPolicy: String, Sendable {
     /// The migration fails, and names the rows. The store is as before.
     case fail
-    /// A missing value becomes the neutral one of its type: 0, false, the empty text. Of rows that must be unique, all but the first are
-    /// deleted.
+    /// A missing value becomes the neutral one of its type: 0, false, or the empty text. Of rows that must be unique, all but the first are deleted.
     case repair
-    /// The rows stay as they are, and fail validation when they are next saved.
+    /// The rows stay unchanged, and fail validation when they are next saved.
     case keep
 }

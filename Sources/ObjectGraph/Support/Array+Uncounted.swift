@@ -7,8 +7,8 @@ extension Array {
 }
 
 extension Array where Element: AnyObject {
-    /// Calls `body` with each element without counting references, which the array keeps alive: for long lists, where counting costs more
-    /// than the work.
+    /// Calls `body` with each element without counting references, because the array keeps the elements alive: for long lists, where counting costs
+    /// more than the work.
     @inline(__always) func forEachUncounted(_ body: (Element) throws -> Void) rethrows {
         for index in indices {
             // The objects of a long list are scattered in memory: later ones are prefetched while this one is handled. At the end of the
@@ -52,7 +52,7 @@ extension Array where Element: AnyObject {
         return results
     }
 
-    /// Returns the elements for which `predicate` holds; the array itself where it holds for all.
+    /// Returns the elements for which `predicate` holds; the array itself if it holds for all.
     @inline(__always) func keeping(_ predicate: (Element) throws -> Bool) rethrows -> [Element] {
         var kept: [Element]?
         var index = 0

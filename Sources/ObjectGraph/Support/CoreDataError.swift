@@ -24,7 +24,7 @@ package enum CoreDataError {
         return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: userInfo)
     }
 
-    /// Joins the parts of a message. Each ends before the next begins, also where it is what somebody else has said without a full stop.
+    /// Joins the sentences of a message. Each ends with a full stop, even if it quotes another source's message without one.
     private static func sentences(_ parts: [String]) -> String {
         parts.enumerated().map { index, part in
             let last = part.last { !"”\"')".contains($0) }
@@ -33,7 +33,7 @@ package enum CoreDataError {
         }.joined(separator: " ")
     }
 
-    /// Calls `body`, and appends its error to `errors`: each of those that it combines.
+    /// Calls `body`, and appends its error to `errors`, or the errors that it combines.
     static func collect(_ errors: inout [NSError], _ body: () throws -> Void) {
         do {
             try body()
@@ -43,13 +43,13 @@ package enum CoreDataError {
         }
     }
 
-    /// Returns the lines of a message about many things: of the first twenty, and how many there are besides. The user info has all of them.
+    /// Returns the lines of a message about many things: the first twenty, and the number of the remaining ones. The user info has all of them.
     package static func list<Element>(_ elements: [Element], _ line: (Element) -> String) -> String {
         let lines = elements.prefix(20).map(line)
         return (lines + (elements.count > lines.count ? ["and \(elements.count - lines.count) more"] : [])).joined(separator: "\n")
     }
 
-    /// Returns names in quotation marks, with commas: the first twenty, and how many there are besides.
+    /// Returns names in quotation marks, separated by commas: the first twenty, and the number of the remaining ones.
     package static func names(_ names: some Collection<String>) -> String {
         let shown = names.prefix(20).map { "“\($0)”" }.joined(separator: ", ")
         return names.count > 20 ? "\(shown) and \(names.count - 20) more" : shown

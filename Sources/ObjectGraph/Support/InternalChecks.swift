@@ -1,11 +1,11 @@
 package import Predicates
 internal import Synchronization
 
-/// The checks of internal invariants: what must hold of a structure whenever one of its operations is over.
+/// The checks of internal invariants: conditions that must hold for a structure after each of its operations.
 ///
-/// They are compiled in where `COREDATA_INTERNAL_CHECKS` is set in the environment of the build; otherwise the calls are empty. Each structure has
-/// a property `invariantViolations` that lists what does not hold, in a file of its own (`Type+Invariants.swift`), and a method `checkInvariants()`
-/// that its mutating operations call last.
+/// They are compiled in if `COREDATA_INTERNAL_CHECKS` is set in the environment of the build; otherwise the calls are empty. Each structure has a
+/// property `invariantViolations` that lists the violated invariants, in a file of its own (`Type+Invariants.swift`), and a method
+/// `checkInvariants()` that its mutating operations call last.
 @usableFromInline package enum InternalChecks {
     /// Whether the checks are compiled in.
     @inline(__always) static var areOn: Bool {
@@ -35,14 +35,14 @@ internal import Synchronization
     /// some four n elements.
     @usableFromInline package static func isDue(_ count: Int) -> Bool { count <= fullSize || isTurn(among: count / share) }
 
-    /// Stops the program where something is violated. Compiled to nothing unless the checks are on.
+    /// Stops the program if there are violations. Compiled to nothing unless the checks are on.
     @inlinable @inline(__always) package static func enforce(_ violations: @autoclosure () -> [String]) {
         #if COREDATA_INTERNAL_CHECKS
         report(violations())
         #endif
     }
 
-    /// Stops the program where a condition does not hold. Compiled to nothing unless the checks are on.
+    /// Stops the program if a condition does not hold. Compiled to nothing unless the checks are on.
     @inlinable @inline(__always) package static func require(_ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String) {
         #if COREDATA_INTERNAL_CHECKS
         if !condition() { report([message()]) }
@@ -66,7 +66,8 @@ internal import Synchronization
 
     @TaskLocal private static var collector: Collector?
 
-    /// What the checks find while `body` runs, in which they do not stop the program; always nothing where the checks are not compiled in.
+    /// Returns the violations that the checks find while `body` runs, during which they do not stop the program; always empty if the checks are not
+    /// compiled in.
     static func violations(in body: () throws -> Void) rethrows -> [String] {
         let collector = Collector()
         collectors.wrappingAdd(1, ordering: .relaxed)
@@ -76,18 +77,18 @@ internal import Synchronization
     }
 }
 
-/// An object as one of a class that it is known to be of.
+/// Returns an object as an instance of a class that it is known to be of.
 ///
-/// The caller says why it is; with the checks on it is verified.
+/// The caller states why it is; with the checks on, this is verified.
 @inline(__always) func unchecked<Object: AnyObject>(_ object: AnyObject, as type: Object.Type) -> Object {
     InternalChecks.require(object is Object, "A \(Swift.type(of: object)) is no \(type).")
     return unsafeDowncast(object, to: type)
 }
 
-/// An array of references as one of another element type: a class that all objects are known to be of; or optional references for others, where none is
-/// nil. References look the same in all of them, so the array needs no conversion.
+/// Returns an array of references with another element type: a class that all objects are known to be of; or non-optional references for optional
+/// ones, none of which is nil. References have the same representation in all of them, so the array needs no conversion.
 ///
-/// The caller says why the elements fit; with the checks on it is verified.
+/// The caller states why the elements fit; with the checks on, this is verified.
 @inline(__always) func uncheckedArray<Element, Wanted>(_ elements: [Element], of type: Wanted.Type) -> [Wanted] {
     InternalChecks.require(elements.allSatisfy { $0 as Any is Wanted }, "Some of \(elements.count) elements are no \(type).")
     return unsafeBitCast(elements, to: [Wanted].self)

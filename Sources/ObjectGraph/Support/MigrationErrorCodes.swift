@@ -26,11 +26,11 @@ public let NSExternalRecordImportError = 134200
 public let NSPersistentHistoryTokenExpiredError = 134301
 /// The code for a history token of stores that the coordinator does not have. Apple's framework throws it, and has no public name for it.
 let historyTokenOfOtherStores = 134501
-/// The code for a model of a migration's stage that could not be found, and for a store or a coordinator whose version is none of the stages'.
+/// The code for a model of a migration stage that could not be found, and for a store or a coordinator whose version belongs to none of the stages.
 public let NSManagedObjectModelReferenceNotFoundError = 134504
-/// The code for a store of a framework whose versions a migration in stages cannot tell.
+/// The code for a store of a framework whose versions a staged migration cannot distinguish.
 public let NSStagedMigrationFrameworkVersionMismatchError = 134505
 /// The code for a store whose version comes after that of the coordinator's model in the stages of a migration.
 public let NSStagedMigrationBackwardMigrationError = 134506
-/// The code for a store that a newer version of the program has migrated or written. Its files are left as they are. Not one of Apple's.
+/// The code for a store that a newer version of the program has migrated or written. Its files are left unchanged. Not one of Apple's.
 public let StoreNewerThanModelError = 134599

@@ -7,7 +7,7 @@
 /// A file that also imports Foundation resolves the ambiguity with `typealias NSExpression = ObjectGraph.NSExpression`.
 public typealias NSExpression = Predicates.NSExpression
 
-/// The comparisons that can be used; Foundation on Linux has a class of that name that can do nothing.
+/// The usable comparison predicates; Foundation on Linux has a class of that name without any function.
 ///
 /// A file that also imports Foundation resolves the ambiguity with `typealias NSComparisonPredicate = ObjectGraph.NSComparisonPredicate`.
 public typealias NSComparisonPredicate = Predicates.NSComparisonPredicate

@@ -6,7 +6,7 @@ internal import Foundation
 /// one for each combination of keys is made beforehand, and the values are put into their places.
 // Never changed; its dictionaries have keys only, each with an empty value.
 struct NotificationInfo: @unchecked Sendable {
-    /// The dictionary of each combination of keys, and the place of each key in it. A dictionary's places are those of its copies, too.
+    /// The dictionary of each combination of keys, and the place of each key in it. The places in a dictionary are also those in its copies.
     private let forms: [(info: [AnyHashable: Any], places: [Dictionary<AnyHashable, Any>.Index?])]
 
     /// - Parameter keys: The keys; at most eight.
@@ -22,7 +22,7 @@ struct NotificationInfo: @unchecked Sendable {
 
     /// Returns a user info.
     ///
-    /// - Parameter values: A value for each key; nil where the key is not in it.
+    /// - Parameter values: A value for each key; nil if the key is not in it.
     func callAsFunction(_ values: [Any?]) -> [AnyHashable: Any] {
         var combination = 0
         for (number, value) in values.enumerated() where value != nil { combination |= 1 << number }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// UUIDs without `UUID()`, which opens a file of the system's for each one on Linux: that takes longer than to insert an object.
 extension UUID {
-    /// Returns a UUID of now, version 7, for keys of rows: an index gets those that are made one after the other at its end.
+    /// Returns a time-ordered UUID, version 7, for keys of rows: an index gets consecutive ones at its end.
     package static func ofNow() -> UUID {
         var generator = SystemRandomNumberGenerator()
         let milliseconds = UInt64(max(0, Date().timeIntervalSince1970 * 1000))

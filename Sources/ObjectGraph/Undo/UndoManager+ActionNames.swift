@@ -12,9 +12,9 @@ extension UndoManager {
     /// Sets the name, for menus, of the open group or the last closed one.
     public func setActionName(_ actionName: String) { groupToDescribe?.actionName = actionName }
 
-    /// The name of the group that ``undo()`` undoes; empty where it has none.
+    /// The name of the group that ``undo()`` undoes; empty if it has none.
     public var undoActionName: String { lastUndoGroup?.actionName ?? "" }
-    /// The name of the group that ``redo()`` redoes; empty where it has none.
+    /// The name of the group that ``redo()`` redoes; empty if it has none.
     public var redoActionName: String { lastRedoGroup?.actionName ?? "" }
 
     /// The title of a menu item for ``undo()``, such as “Undo Typing”.

@@ -172,8 +172,8 @@ open class UndoManager: NSObject {
 
     // MARK: Undo and redo
 
-    /// Closes the open group, if there is one, and undoes the last group. Does nothing where there is none. More than one open group
-    /// stops the program with a message; Apple's class raises an exception.
+    /// Closes the open group, if there is one, and undoes the last group. Does nothing if there is none. More than one open group stops the program
+    /// with a message; Apple's class raises an exception.
     open func undo() {
         checkpoint()
         stopProgram(unless: openGroups.count <= 1, "undo() was called with \(openGroups.count) open groups; close them first.")
@@ -203,8 +203,8 @@ open class UndoManager: NSObject {
         post(.NSUndoManagerDidUndoChange)
     }
 
-    /// Redoes the last undone group. Does nothing where there is none. An open group stops the program with a message; Apple's class
-    /// raises an exception.
+    /// Redoes the last undone group. Does nothing if there is none. An open group stops the program with a message; Apple's class raises an
+    /// exception.
     open func redo() {
         checkpoint()
         guard !isUndoing, !isRedoing, let group = redoStack.last else { return }

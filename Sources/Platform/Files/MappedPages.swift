@@ -53,7 +53,7 @@ package enum MappedPages {
         return false
     }
 
-    /// Takes pages that were read out of the process; they are read anew where they are wanted.
+    /// Evicts pages that were read from the process; they are read again when they are needed.
     private static func giveBack(_ bytes: UnsafeRawBufferPointer) {
         #if os(Linux)
         guard let base = bytes.baseAddress else { return }

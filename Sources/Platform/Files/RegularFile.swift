@@ -26,7 +26,7 @@ package enum RegularFile {
         return try handle.read(upToCount: count) ?? Data()
     }
 
-    /// Returns whether there is something other than a file or a folder.
+    /// Returns whether the path leads to something other than a file or a folder.
     package static func isSpecial(_ path: String) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else { return false }
@@ -39,7 +39,7 @@ package enum RegularFile {
         return stat(path, &status) == 0 && [S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT)
     }
 
-    /// - Throws: Code 259 for a pipe or a device. Of what is not there, reading says so.
+    /// - Throws: Code 259 for a pipe or a device. Reading reports a missing file.
     package static func check(_ path: String) throws {
         guard isSpecial(path) else { return }
         throw CocoaError(

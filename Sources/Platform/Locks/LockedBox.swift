@@ -1,9 +1,9 @@
-/// A lock and the value that it guards, which nobody reaches without it.
+/// A lock and the value that it guards, which is accessible only under the lock.
 ///
-/// No code of the program's own may run in `body`, nor anything that waits: the lock is not recursive.
+/// The program's own code must not run in `body`, nor anything that waits: the lock is not recursive.
 // `lock` guards `value`.
 @usableFromInline package final class LockedBox<Value>: @unchecked Sendable {
-    // Nobody else uses these: they are visible for inlining, which calls in other modules need to cost nothing.
+    // No other code uses these: they are visible for inlining, which calls in other modules need to cost nothing.
     @usableFromInline let lock = Mutex()
     // The lock excludes overlapping accesses.
     @exclusivity(unchecked) @usableFromInline var value: Value

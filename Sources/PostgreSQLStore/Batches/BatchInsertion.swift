@@ -9,7 +9,7 @@ internal import SQLQueries
 final class BatchInsertion: @unchecked Sendable {
     let entity: SQLEntity
     let wanted: BatchOutcome.Kind
-    /// The rows as `COPY` takes them, in pieces; empty where they are compared with others first.
+    /// The rows as `COPY` takes them, in pieces; empty if they must be compared with others first.
     fileprivate let pieces: [[UInt8]]
     fileprivate let keys: [Int64]
     /// The rows of an entity with uniqueness constraints.
@@ -27,7 +27,7 @@ final class BatchInsertion: @unchecked Sendable {
         var used: [Int64] = []
         var (rows, pieces): ([BatchRow], [[UInt8]]) = ([], [])
         try BatchRows(request).forEach { new in
-            // The more there are, the more may come.
+            // The more rows there are, the more are likely to follow.
             if free.isEmpty { free = try newKeys(min(max(50, used.count), 10_000), entity).reversed() }
             guard let key = free.popLast() else { return }
             used.append(key)
@@ -57,13 +57,13 @@ extension BatchRun {
             Found(keys: insertion.keys, entities: insertion.keys.map { _ in entity.number }), entity, as: insertion.wanted)
     }
 
-    /// Inserts rows of an entity with uniqueness constraints. Where one violates them, the context's merge policy decides.
+    /// Inserts rows of an entity with uniqueness constraints. If one violates them, the context's merge policy decides.
     private mutating func insertUnique(_ insertion: BatchInsertion, _ policy: StoreCaller.MergePolicyKind) async throws -> BatchOutcome {
         let entity = insertion.entity
         let frozen = entity.entity.frozenParts
         let owners = UniqueOwners(content, connection)
         try await owners.load(insertion.rows.map(\.row), of: entity.entity)
-        /// The rows as they will be, by their key; those of the database with what they were.
+        /// The rows as they will be, by key, and the stored rows as they were.
         var (new, old): ([Int64: Row], [Int64: Row]) = ([:], [:])
         var (added, changed): ([Int64], [Int64: PropertySet]) = ([], [:])
         var found = Found()

@@ -4,9 +4,9 @@ internal import Foundation
 internal import SQLQueries
 
 extension BatchRun {
-    /// Deletes rows, and removes them from the relationships of remaining rows. No delete rule is applied: nothing cascades.
+    /// Deletes rows, and removes them from the relationships of the remaining rows. No delete rule is applied: nothing cascades.
     ///
-    /// - Throws: Code 134030 where a relationship that must not be empty would be; nothing is deleted then.
+    /// - Throws: Code 134030 if a required relationship would become empty; nothing is deleted then.
     mutating func deleteRows(_ found: Found, _ entity: SQLEntity) async throws {
         let kinds = entity.numbers.compactMap { content.schema.entity(numbered: $0) }
         var seen: Set<ObjectIdentifier> = []
@@ -96,7 +96,7 @@ extension BatchRun {
         }
     }
 
-    /// Throws where a statement finds a row.
+    /// Throws if a statement finds a row.
     private mutating func checkNoRows(_ inverse: NSRelationshipDescription, _ sql: String, _ keys: [Int64]) async throws {
         guard try await query(sql, [.keys(keys)]).rowCount > 0 else { return }
         throw CoreDataError.make(

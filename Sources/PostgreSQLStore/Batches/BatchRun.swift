@@ -6,12 +6,12 @@ internal import SQLQueries
 
 /// One attempt to execute a batch request, within its transaction.
 ///
-/// The transaction sees one state of the database: where others change the same rows meanwhile it is repeated.
+/// The transaction sees one state of the database: if others change the same rows meanwhile, it is retried.
 struct BatchRun {
     let content: StoreContent
     let connection: Connection
     var notes: HistoryNotes
-    /// What is sent with the next round trip.
+    /// The statements to send with the next round trip.
     private var calls: [Call] = []
     /// The number of statements that are sent at once.
     private static let callLimit = 1000
@@ -34,7 +34,7 @@ struct BatchRun {
         try notes.check(results[1])
     }
 
-    /// Sends what is left, up to the commit. Violated constraints are errors now.
+    /// Sends the remaining statements, up to the commit. Violated constraints are errors now.
     mutating func finish() async throws {
         calls.append(Call("SET CONSTRAINTS ALL IMMEDIATE"))
         calls += notes.statements()
@@ -53,7 +53,7 @@ struct BatchRun {
         calls = []
     }
 
-    /// Sends what has been gathered, and returns the result of one more statement.
+    /// Sends the gathered statements, and returns the result of one more.
     mutating func query(_ sql: String, _ values: [BinaryValue]) async throws -> QueryResult {
         let results = try await connection.run(calls + [Call(sql, values)], isCancellable: false)
         calls = []
@@ -157,13 +157,13 @@ struct BatchRun {
     }
 }
 
-/// What a batch update sets.
+/// The assignments of a batch update.
 struct BatchUpdate {
     struct Constant {
         let column: SQLIdentifier
         let value: BinaryValue
     }
-    /// The values of the columns; nil where an expression computes one.
+    /// The values of the columns; nil if an expression computes one.
     let constants: [Constant]?
     let attributes: [NSPropertyDescription]
     let changed: PropertySet

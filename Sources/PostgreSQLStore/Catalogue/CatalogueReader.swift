@@ -109,7 +109,7 @@ struct CatalogueReader {
 
     private static let inSchema = "n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition"
 
-    /// Tables and views, apart from those that belong to an extension.
+    /// The tables and views, except those that belong to an extension.
     private static let relations = """
         SELECT c.oid::bigint, c.relname::text, c.relkind::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE \(inSchema) AND NOT EXISTS (SELECT 1 FROM pg_depend d
@@ -153,8 +153,8 @@ struct CatalogueReader {
         WHERE \(inSchema) AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL ORDER BY i.indexrelid
         """
 
-    /// What keeps rows apart: also indexes for some rows, those of expressions, and constraints that exclude others. Those of partitions are among those
-    /// of their table.
+    /// The rules that keep rows distinct: unique indexes, including partial ones and those of expressions, and exclusion constraints. The indexes of
+    /// partitions belong to those of their table.
     private static let uniqueRules = """
         SELECT i.indrelid::bigint,
             (SELECT json_agg(a.attname ORDER BY u.place)::text

@@ -8,7 +8,7 @@ enum BinaryNumeric {
     private static let infinity: UInt16 = 0xD000
     private static let negativeInfinity: UInt16 = 0xF000
 
-    /// Returns the numeral of a value, such as `-12.5`; nil for bytes that are none.
+    /// Returns the numeral of a value, such as `-12.5`; nil for bytes that are not a numeric value.
     static func numeral(_ bytes: UnsafeRawBufferPointer) -> String? {
         guard bytes.count >= 8 else { return nil }
         func word(_ index: Int) -> UInt16 { UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self)) }
@@ -39,7 +39,7 @@ enum BinaryNumeric {
         return fraction.isEmpty ? text : text + "." + fraction
     }
 
-    /// Returns the decimal number of a value; nil for one that `Decimal` cannot hold.
+    /// Returns the decimal number of a value; nil if `Decimal` cannot hold it.
     static func decimal(_ bytes: UnsafeRawBufferPointer) -> Decimal? {
         guard let numeral = numeral(bytes) else { return nil }
         if numeral == "NaN" { return .nan }

@@ -12,9 +12,9 @@ struct Call: Sendable {
 
     private init(_ sql: String, _ parameters: Parameters) { (self.sql, self.parameters) = (sql, parameters) }
 
-    /// Returns the statement, an UPDATE or a DELETE, so that the server lets it fail, and the transaction with it, unless it writes a number of rows.
+    /// Returns the statement, an UPDATE or a DELETE, extended so that it fails, and the transaction with it, unless it writes a number of rows.
     ///
-    /// It fails with ``ServerError/isUnexpectedCount``, as no statement of PostgreSQL can ask for an error without a function.
+    /// The failure is ``ServerError/isUnexpectedCount``, since no PostgreSQL statement can raise an error without a function.
     func expecting(_ count: Int) -> Call {
         Call("WITH done AS (\(sql) RETURNING 1) SELECT 1 / (count(*) = \(count))::integer FROM done", parameters)
     }

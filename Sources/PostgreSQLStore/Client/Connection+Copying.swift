@@ -25,7 +25,7 @@ extension Connection {
         let header: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + [UInt8](repeating: 0, count: 8)
         try await put(header, &task)
         do { while let rows = try next() { try await put(rows, &task) } } catch {
-            // What failed is an error of the program's values, or the connection is gone.
+            // Either the program's values caused the error, or the connection is lost.
             if isUsable {
                 try await endCopy(error: "The rows cannot be made.", &task)
                 while let result = try await nextResult(&task) { PQclear(result) }

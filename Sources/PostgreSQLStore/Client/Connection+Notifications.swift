@@ -5,7 +5,7 @@ extension Connection {
     /// Waits for notifications on the channels that the connection listens to.
     ///
     /// - Parameter timeout: The seconds to wait.
-    /// - Returns: The number of those that have come together; 0 where none came in time.
+    /// - Returns: The number of notifications that arrived together; 0 if none arrived before the timeout.
     /// - Throws: ``ServerError`` where the connection is lost; `CancellationError`.
     func wakeUps(timeout: Double) async throws -> Int {
         while true {

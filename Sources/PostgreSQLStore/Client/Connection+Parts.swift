@@ -3,14 +3,14 @@ internal import Foundation
 internal import SQLQueries
 
 extension Connection {
-    /// The number of rows of a part: about as many as the buffers of a socket hold, so that the server goes on while one is read.
+    /// The number of rows of a part: about as many as a socket's buffers hold, so that the server continues while one is read.
     static let partSize = 1000
-    /// More parts than that are not asked for by themselves.
+    /// The maximum number of parts that are requested individually.
     private static let partLimit = 1000
 
-    /// Runs a query that is expected to find many rows, and hands them over in parts, each while the server sends the next ones.
+    /// Runs a query that is expected to find many rows, and passes them on in parts, each while the server sends the next ones.
     ///
-    /// It is a cursor in a transaction, in one round trip: libpq hands over a result of its own only when it is whole.
+    /// It uses a cursor in a transaction, in one round trip: libpq only passes on complete results.
     ///
     /// - Parameters:
     ///   - count: About how many rows are expected.
@@ -25,7 +25,7 @@ extension Connection {
         if let prelude { calls.append(prelude) }
         // The plan that is best for all rows, not for the first ones.
         calls.append(Call("SELECT set_config('cursor_tuple_fraction', '1', true)"))
-        // Not prepared: what a FETCH returns is another thing for each cursor.
+        // Not prepared: the result columns of a FETCH differ from cursor to cursor.
         func plain(_ sql: String, _ values: [BinaryValue] = []) -> Call {
             var call = Call(sql, values)
             call.isPrepared = false

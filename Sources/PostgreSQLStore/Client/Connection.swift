@@ -5,8 +5,8 @@ internal import Foundation
 internal import ObjectGraph
 internal import SQLQueries
 
-/// A connection to a PostgreSQL server, over libpq's calls that do not block.
-// Used by one task at a time, which the pool has lent it to.
+/// A connection to a PostgreSQL server, over libpq's non-blocking calls.
+// Used by one task at a time, to which the pool has lent it.
 final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
     private struct StatementKey: Hashable {
@@ -20,13 +20,13 @@ final class Connection: @unchecked Sendable {
     /// Whether the server has statements that are given up.
     private var isOutdated = false
     private var planEpoch = 0
-    /// Whether the session on the server is the connection's own, and not lent for a transaction by a program between, such as PgBouncer.
+    /// Whether the session on the server is the connection's own, and is not lent for single transactions by a proxy such as PgBouncer.
     let ownsSession: Bool
     /// The number of prepared statements, beyond which all are given up.
     private static let preparedLimit = 256
-    /// The statement that each transaction begins with, for whom the connection is lent to; nil for none.
+    /// The statement that begins each transaction of the task that the connection is lent to; nil for none.
     var prelude: Call?
-    /// The number of the host among those of the settings.
+    /// The index of the host in the settings.
     var host = 0
     /// When the connection was last given back, in nanoseconds of the system's uptime.
     var lastUse = DispatchTime.now().uptimeNanoseconds
@@ -47,9 +47,9 @@ final class Connection: @unchecked Sendable {
 
     // MARK: Opening
 
-    /// Connects. Names of hosts are looked up on a thread of their own, for libpq has no other way.
+    /// Connects. Host names are resolved on a thread of their own, because libpq has no other way.
     ///
-    /// - Parameter timeout: The seconds within which the server must answer, where the settings' own limit is not meant.
+    /// - Parameter timeout: The seconds within which the server must answer, if they differ from the settings' own limit.
     /// - Throws: ``ServerError`` with libpq's message, which never contains the password.
     static func open(_ settings: ConnectionSettings, ownsSession: Bool, timeout: Double? = nil) async throws -> Connection {
         let parameters = try await settings.resolved(ownsSession: ownsSession)
@@ -102,10 +102,10 @@ final class Connection: @unchecked Sendable {
 
     static func seconds(since start: ContinuousClock.Instant) -> Double { (ContinuousClock.now - start) / .seconds(1) }
 
-    /// Runs statements in one round trip. Outside of a transaction they are one, which begins with the ``prelude``.
+    /// Runs statements in one round trip. Outside of a transaction, they form one of their own, which begins with the ``prelude``.
     ///
-    /// - Throws: ``ServerError`` of the first one that fails, after which none is run; `CancellationError` where the task was cancelled: the
-    ///   server has then given the statement up.
+    /// - Throws: ``ServerError`` of the first statement that fails, after which none is run; `CancellationError` if the task was cancelled and the
+    ///   server has given the statement up.
     @discardableResult
     func run(_ calls: [Call], isCancellable: Bool = true) async throws -> [QueryResult] {
         guard SQLRecording.isEnabled, let recording = SQLRecording.current else { return try await perform(calls, isCancellable) }
@@ -134,7 +134,8 @@ final class Connection: @unchecked Sendable {
 
     /// Sends statements in one round trip.
     ///
-    /// - Parameter take: Gets each result with the number of its statement when it has come, while the server goes on, and says whether it has taken it.
+    /// - Parameter take: Receives each result with the number of its statement as it arrives, while the server continues. Returns whether it has
+    ///   taken the result.
     /// - Returns: The results that were not taken.
     func send(
         _ calls: [Call], _ isCancellable: Bool, _ take: (Int, QueryResult) throws -> Bool = { _, _ in false }
@@ -145,7 +146,7 @@ final class Connection: @unchecked Sendable {
         var expected: [StatementKey?] = []
         for call in calls {
             if !ownsSession || !call.isPrepared {
-                // Another session may not have what was prepared in this one.
+                // Another session may lack the statements that were prepared in this one.
                 expected.append(nil)
                 let isSent = call.parameters.withPointers { count, values, lengths, formats in
                     PQsendQueryParams(handle, call.sql, count, call.parameters.types, values, lengths, formats, 1)
@@ -184,7 +185,7 @@ final class Connection: @unchecked Sendable {
             case PGRES_TUPLES_OK?, PGRES_COMMAND_OK?:
                 let kept = result.map(QueryResult.init)
                 guard key == nil, let kept else { break }
-                // What comes after an error is read, and not taken.
+                // Results after an error are read, but not taken.
                 if refusal == nil { do { if try !take(number, kept) { results.append(kept) } } catch { refusal = error } }
                 number += 1
             default:
@@ -199,7 +200,7 @@ final class Connection: @unchecked Sendable {
         var gaps = 0
         while true {
             guard let result = try await nextResult(&task) else {
-                // Nil comes between an error and the end, and for ever from a connection that is lost.
+                // Nil comes between an error and the end, and endlessly from a lost connection.
                 gaps += 1
                 if isUsable, gaps <= 2 { continue }
                 throw lost()
@@ -242,18 +243,18 @@ final class Connection: @unchecked Sendable {
 
     private func forgetStatements() async throws {
         prepared = [:]
-        // A failed transaction takes no statements: the server gives them up later.
+        // A failed transaction accepts no statements: they are deallocated later.
         isOutdated = PQtransactionStatus(handle) == PQTRANS_INERROR
         if !isOutdated { try await execute("DEALLOCATE ALL", isCancellable: false) }
     }
 
-    /// Prepares statements anew where tables were found changed since the connection was last used.
+    /// Prepares statements again if tables have changed since the connection was last used.
     func usePlans(of epoch: Int) {
         if epoch != planEpoch, !prepared.isEmpty { isOutdated = true }
         planEpoch = epoch
     }
 
-    /// Returns whether the server itself has answered, and not a program between, which gives a number of its own for the session.
+    /// Returns whether the server itself has answered, and not a proxy, which gives the session a number of its own.
     func isDirect() async throws -> Bool {
         roundTrips += 1
         guard PQsendQuery(handle, "SELECT pg_backend_pid()") == 1 else { throw lost() }
@@ -270,7 +271,7 @@ final class Connection: @unchecked Sendable {
 
     func lost() -> ServerError { ServerError(nil, handle) }
 
-    /// Returns the error of a connection over which nothing comes or goes any more, whatever the system calls the reason.
+    /// Returns the error of a broken connection, whatever the system's reason.
     private func broken() -> ServerError {
         isBroken = true
         let message = String(cString: PQerrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -279,9 +280,9 @@ final class Connection: @unchecked Sendable {
 
     /// Returns whether the server takes changes: it is the primary of its cluster.
     ///
-    /// - Parameter countsDefault: Whether a server takes none whose sessions begin as read-only ones.
+    /// - Parameter countsDefault: Whether a server whose sessions are read-only by default does not count as taking changes.
     func takesChanges(countsDefault: Bool) async throws -> Bool {
-        // A server tells both by itself, from version 14 on; a program between may repeat what it was told long ago.
+        // Since version 14, a server reports both on its own; a proxy may repeat an outdated report.
         if ownsSession, let recovers = PQparameterStatus(handle, "in_hot_standby"),
             let isReadOnly = PQparameterStatus(handle, "default_transaction_read_only")
         {
@@ -303,7 +304,7 @@ final class Connection: @unchecked Sendable {
         func finish() async { await request?.value }
     }
 
-    /// Sends what is not sent yet, and takes in what comes meanwhile: the server may not read on before.
+    /// Sends the remaining data, and reads what arrives meanwhile: the server may not read further before that.
     func flush(_ task: inout Cancellation) async throws {
         while true {
             let left = PQflush(handle)
@@ -318,7 +319,7 @@ final class Connection: @unchecked Sendable {
     func nextResult(_ task: inout Cancellation) async throws -> OpaquePointer? {
         var hasBegun = false
         while PQisBusy(handle) == 1 {
-            // Of a large result the next part comes at once: to give the thread back for it takes longer than to wait.
+            // The next part of a large result arrives almost at once: giving the thread back takes longer than waiting.
             let isCancelled = task.isWatched && Task.isCancelled
             if !hasBegun || isCancelled || !comesAtOnce() { try await wait(reads: true, writes: false, &task) }
             guard PQconsumeInput(handle) == 1 else { throw broken() }
@@ -327,7 +328,7 @@ final class Connection: @unchecked Sendable {
         return PQgetResult(handle)
     }
 
-    /// Returns whether the socket has something within a millisecond.
+    /// Returns whether the socket becomes readable within a millisecond.
     private func comesAtOnce() -> Bool {
         var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, 1) > 0
@@ -344,10 +345,10 @@ final class Connection: @unchecked Sendable {
         task.request = requestCancellation()
     }
 
-    /// Asks the server to give up the running statement, over a connection of its own.
+    /// Asks the server to cancel the running statement, over a separate connection.
     private func requestCancellation() -> Task<Void, Never>? {
         guard let cancel = PQgetCancel(handle) else { return nil }
-        // libpq's call is one that may be used on any thread.
+        // libpq allows this call on any thread.
         let request = CancelRequest(handle: cancel)
         return Task.detached(executorPreference: BlockingCall.executor) {
             await withCheckedContinuation { continuation in
@@ -359,7 +360,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    // The handle is used once, by whoever sends it.
+    // The handle is used once, by the thread that sends the request.
     private struct CancelRequest: @unchecked Sendable {
         let handle: OpaquePointer
 
@@ -370,15 +371,15 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// What the socket of an unused connection tells.
+    /// The state of an unused connection, judged by its socket.
     enum Health {
         case open
-        /// Something has come that nobody asked for: a notice, or the last message of the server.
+        /// Unrequested data has arrived: a notice, or the last message of the server.
         case doubtful
         case lost
     }
 
-    /// Returns whether an unused connection is still open, as far as the socket tells.
+    /// Returns whether an unused connection is still open, judged by its socket.
     func health() -> Health {
         guard isUsable, !isInTransaction else { return .lost }
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)

@@ -7,7 +7,7 @@ internal import Platform
 internal import Predicates
 
 /// Lends connections, each to one task at a time.
-// `state` is guarded by its lock: not a `Mutex` of the system, which hands itself to the thread that has waited longest, where fifty threads save.
+// `state` is guarded by its lock: not by a `Mutex` of the system, which is handed to the thread that has waited longest, and fifty threads may save.
 final class ConnectionPool: Sendable {
     private struct Waiter {
         let number: Int
@@ -20,7 +20,7 @@ final class ConnectionPool: Sendable {
     }
     private struct State {
         var idle: [Connection] = []
-        /// The connections that are lent, being opened or idle.
+        /// The number of connections that are lent, being opened or idle.
         var count = 0
         var waiters: [Waiter] = []
         var nextNumber = 0
@@ -36,9 +36,9 @@ final class ConnectionPool: Sendable {
     private let timeout: Double
     /// Finds the primary among several hosts; nil for one.
     private let search: PrimarySearch?
-    /// Waits for the server, where there is one, and others cannot take its place.
+    /// Waits for the server, if there is only one, which no other can replace.
     private let restart: RestartWait?
-    /// Reads from replicas; nil where that is not asked for.
+    /// The reads from replicas; nil if they are not enabled.
     let replicas: Replicas?
     /// The seconds after which an unused connection is asked whether it is still there.
     private static let idleLimit = 30.0
@@ -66,12 +66,12 @@ final class ConnectionPool: Sendable {
     /// The number of open connections.
     var count: Int { state.withLock { $0.count } }
 
-    /// Calls `body` with a connection, which is given back afterwards: outside of any transaction, or closed.
+    /// Calls `body` with a connection. Afterwards the connection is returned outside of any transaction, or closed.
     ///
     /// - Parameters:
-    ///   - settings: What each transaction sets on the server.
+    ///   - settings: The settings that each transaction makes on the server.
     ///   - body: Uses the connection.
-    /// - Throws: Code 134070 where none became free in time, the errors of connecting, and those of `body`.
+    /// - Throws: Code 134070 if no connection became free in time, the errors of connecting, and those of `body`.
     func with<Result: Sendable>(
         _ settings: DatabaseSettings, _ body: @Sendable (Connection) async throws -> Result
     ) async throws -> Result {
@@ -82,7 +82,7 @@ final class ConnectionPool: Sendable {
             await giveBack(connection)
             return result
         } catch {
-            // Where another server has taken over, new connections find it.
+            // If another server has taken over, new connections find it.
             let isOutdated = (error as? ServerError)?.isReadOnly ?? false
             if isOutdated {
                 search?.forget()
@@ -100,7 +100,7 @@ final class ConnectionPool: Sendable {
         try await with(.none, body)
     }
 
-    /// Closes the connections that nobody uses.
+    /// Closes the idle connections.
     private func dropIdle() {
         let idle = state.withLock { state in
             defer { state.idle = [] }
@@ -110,7 +110,7 @@ final class ConnectionPool: Sendable {
         withExtendedLifetime(idle) {}
     }
 
-    /// Closes all connections; those that are lent when they are given back.
+    /// Closes all connections; a lent one is closed when it is returned.
     func close() {
         replicas?.close()
         let (idle, waiters) = state.withLock { state in
@@ -136,7 +136,7 @@ final class ConnectionPool: Sendable {
             let grant = if !Task.isCancelled, let idle = takeIdle() { Grant.connection(idle) } else { try await grant() }
             switch grant {
             case .connection(let connection):
-                // This takes the lock under which the connection was given back, after what its last user did with it.
+                // This takes the lock under which the connection was returned, so it happens after everything that its last user did with it.
                 connection.usePlans(of: planEpoch)
                 if isOfPrimary(connection), await isHealthy(connection) { return connection }
                 // Another may be there, or be opened.
@@ -160,7 +160,7 @@ final class ConnectionPool: Sendable {
 
     private func checkOpen() throws { if state.withLock({ $0.isClosed }) { throw closed() } }
 
-    /// Opens a connection: to the primary where there are several hosts, to a single server when it is there again.
+    /// Opens a connection: to the primary if there are several hosts, to a single server when it is back.
     func open() async throws -> Connection {
         guard let search else {
             guard let restart else { return try await open(settings, 0, nil) }
@@ -170,8 +170,7 @@ final class ConnectionPool: Sendable {
         return try await search.connection { try await self.open(hosts[$0], $0, $1) }
     }
 
-    /// Opens a connection to a host: with a session of its own, unless another program stands between, such as PgBouncer, which lends sessions for
-    /// a transaction.
+    /// Opens a connection to a host. It has a session of its own, unless a proxy such as PgBouncer lends sessions for single transactions.
     private func open(_ settings: ConnectionSettings, _ host: Int, _ timeout: Double?) async throws -> Connection {
         func open(ownsSession: Bool) async throws -> Connection {
             let connection = try await Connection.open(settings, ownsSession: ownsSession, timeout: timeout)
@@ -190,7 +189,7 @@ final class ConnectionPool: Sendable {
         return try await open(ownsSession: false)
     }
 
-    /// Returns whether a connection leads to the server that takes changes now, as far as known.
+    /// Returns whether a connection leads to the host that is known as the primary.
     private func isOfPrimary(_ connection: Connection) -> Bool { search.map { $0.primary == connection.host } ?? true }
 
     private func isHealthy(_ connection: Connection) async -> Bool {
@@ -212,7 +211,7 @@ final class ConnectionPool: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let now: Result<Grant, any Error>? = state.withLock { state in
-                    // Whoever cancels later finds the waiter.
+                    // A cancellation from here on finds the waiter.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if state.isClosed { return .failure(closed()) }
                     if let connection = state.idle.popLast() { return .success(.connection(connection)) }
@@ -258,7 +257,7 @@ final class ConnectionPool: Sendable {
             }
         }
         guard isKept, connection.isUsable, !connection.isInTransaction else {
-            // Where a server has vanished from the network, each connection to it would be waited for.
+            // If a server has vanished from the network, each connection to it would cause a wait.
             if search != nil, !connection.isUsable { dropIdle() }
             return discard()
         }

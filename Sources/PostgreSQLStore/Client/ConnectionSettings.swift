@@ -12,15 +12,15 @@ struct ConnectionSettings: Sendable {
     private let password: (@Sendable () async throws -> String)?
     /// The URL without its password and parameters, for messages.
     let place: String
-    /// What statements rely on, by the names of the server's settings.
+    /// The session settings that statements rely on, by the names of the server's settings.
     private let session: [(name: String, value: String)]
-    /// The settings of each host, where the URL names several among which the primary is to be found; else empty.
+    /// The settings of each host, if the URL names several hosts among which the primary is to be found; otherwise empty.
     let hosts: [ConnectionSettings]
 
     /// - Parameters:
     ///   - url: A URL such as `postgresql://user@host/database?sslmode=verify-full`.
-    ///   - schema: The schema that unqualified names are of.
-    ///   - furtherSchema: A schema in which what the first does not have is looked for.
+    ///   - schema: The schema of unqualified names.
+    ///   - furtherSchema: A schema that is searched for names that the first one lacks.
     /// - Throws: Code 134080 for a URL that libpq does not understand, without its text: it may contain a password.
     init(
         _ url: URL, schema: String, furtherSchema: String? = nil, statementTimeout: Double?,
@@ -50,7 +50,7 @@ struct ConnectionSettings: Sendable {
         self.session = session
         let hosts = Self.hosts(parameters)
         if !hosts.isEmpty {
-            // A server that has vanished is noticed, and does not end the connection by itself.
+            // Detects a vanished server, which does not close the connection itself.
             let limits = ["keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000"]
             parameters.merge(limits) { given, _ in given }
         }
@@ -74,8 +74,8 @@ struct ConnectionSettings: Sendable {
 
     // MARK: Hosts
 
-    /// Returns what each of several hosts has of its own; empty where libpq is to choose: for one host, for lists of different lengths, and where
-    /// the URL wants others than the primary.
+    /// Returns the parameters of each of several hosts. The list is empty if libpq is to choose: for one host, for lists of different lengths, and if
+    /// the URL asks for a server other than the primary.
     private static func hosts(_ parameters: [String: String]) -> [[String: String]] {
         guard [nil, "primary", "read-write"].contains(parameters["target_session_attrs"]) else { return [] }
         let lists = ["host", "hostaddr", "port"].compactMap { name in
@@ -86,12 +86,12 @@ struct ConnectionSettings: Sendable {
             lists.allSatisfy({ $0.1.count == count || $0.0 == "port" && $0.1.count == 1 })
         else { return [] }
         return (0..<count).map { index in
-            // The search asks what a server is.
+            // libpq accepts any server here: the search for the primary examines each one.
             lists.reduce(into: ["target_session_attrs": "any"]) { $0[$1.0] = $1.1.count == 1 ? $1.1[0] : $1.1[index] }
         }
     }
 
-    /// Returns the URL of what libpq takes as keywords with values, `host=db.example.com dbname=shop`; nil for other text.
+    /// Returns the URL for libpq's keywords and values, `host=db.example.com dbname=shop`; nil for other text.
     private static func url(ofKeywords text: String) -> URL? {
         guard !text.contains("://"), text.contains("="), var given = try? parse(text, "") else { return nil }
         var parts = URLComponents()
@@ -112,12 +112,12 @@ struct ConnectionSettings: Sendable {
         return parts.url
     }
 
-    /// Returns a URL as libpq takes it, in which several hosts may stand before the database's name: in the URL they are parameters.
+    /// Converts a URL as libpq accepts it, with several hosts before the database's name, into one that has them as parameters.
     static func url(_ text: String) -> URL? {
         // For libpq it is a character as any other, of a password or a name; for `URL` the text would end there.
         let text = text.contains("://") ? text.replacing("#", with: "%23") : text
         guard let parts = text.wholeMatch(of: /(postgres(?:ql)?:\/\/(?:[^@\/?]*@)?)([^@\/?]*,[^@\/?]*)(\/[^?]*)?(?:\?(.*))?/) else {
-            // What is neither would be taken for a path, and its spaces for parts of a value.
+            // Any other text would be taken for a path, and its spaces for parts of a value.
             return url(ofKeywords: text) ?? URL(string: text).flatMap { isOfDatabase($0) ? $0 : nil }
         }
         var (names, ports): ([Substring], [Substring]) = ([], [])
@@ -134,7 +134,7 @@ struct ConnectionSettings: Sendable {
     // In the options of a connection a backslash escapes spaces, and itself.
     private static func escaped(_ text: String) -> String { text.replacing("\\", with: "\\\\").replacing(" ", with: "\\ ") }
 
-    /// Returns a URL without what may be secret: without password and parameters. Of what is no URL of a database, nothing is shown.
+    /// Returns a URL without secrets: without password and parameters. A URL that is not one of a database is not shown at all.
     static func redacted(_ url: URL) -> URL {
         var shown = URLComponents()
         shown.scheme = "postgresql"
@@ -143,7 +143,7 @@ struct ConnectionSettings: Sendable {
         if isOfDatabase(url), let parts = URLComponents(url: url, resolvingAgainstBaseURL: false), let host = parts.host,
             parts.path.wholeMatch(of: /(?:\/[^\/=@]*)?/) != nil, parts.fragment == nil, parts.percentEncodedQuery?.contains("@") != true
         {
-            // Where a sign of the password ends what is taken for the host, the rest of it has the `@` before the real one.
+            // If a character of the password ends the apparent host early, the rest of the URL contains the `@` before the real host.
             (shown.scheme, shown.user, shown.host, shown.port, shown.path) = (parts.scheme, parts.user, host, parts.port, parts.path)
         }
         return shown.url ?? unknownPlace
@@ -188,7 +188,7 @@ struct ConnectionSettings: Sendable {
         }
     }
 
-    /// The file of the system's trusted certificates; nil where the user has a file of their own, or the system has none.
+    /// The file of the system's trusted certificates; nil if the user has a file of their own, or the system has none.
     private static var systemCertificates: String? {
         let files = FileManager.default
         let own = files.homeDirectoryForCurrentUser.appendingPathComponent(".postgresql/root.crt").path
@@ -196,15 +196,15 @@ struct ConnectionSettings: Sendable {
         return ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"].first { files.fileExists(atPath: $0) }
     }
 
-    /// Whether a primary whose sessions begin as read-only ones is none, as for libpq's `read-write`, unlike its `primary`.
+    /// Whether a server whose sessions are read-only by default does not count as the primary, as for libpq's `read-write`, unlike its `primary`.
     var countsReadOnlyDefault: Bool { parameters["target_session_attrs"] != "primary" }
 
-    /// The mode of transport security that connections ask for, as far as the URL or the default says; for tests.
+    /// The mode of transport security that the URL or the default requests; for tests.
     var securityMode: String? { parameters["sslmode"] }
 
     /// Returns the statement that begins each transaction of a connection whose session is not the store's own.
     ///
-    /// - Parameter settings: What else it sets.
+    /// - Parameter settings: Further settings that the statement makes.
     func prelude(_ settings: DatabaseSettings) -> Call { DatabaseSettings.statement(session + settings.sorted) }
 
     /// Returns the keywords and values for one connection.
@@ -222,13 +222,13 @@ struct ConnectionSettings: Sendable {
 }
 
 extension ConnectionSettings {
-    /// What a server says to those who ask for connections.
+    /// The answer of a server to a connection attempt.
     enum Presence: Sendable {
-        /// It takes connections, or refuses them for a reason of its own.
+        /// The server accepts connections, or refuses them for a reason of its own.
         case there
         /// It is starting or shutting down.
         case busy
-        /// Nobody answers.
+        /// No server answers.
         case away
     }
 

@@ -2,17 +2,17 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// What each transaction of a store sets on the server, for policies of row-level security.
+/// The settings that each transaction of a store makes on the server, for policies of row-level security.
 struct DatabaseSettings: Sendable {
     let values: [String: String]
     /// The values in the order in which they are set.
     let sorted: [(name: String, value: String)]
     /// The statement that sets them until the end of the transaction; nil for none.
     let prelude: Call?
-    /// What the connections themselves rely on.
+    /// The settings that the connections themselves rely on.
     private static let reserved: Set<String> = ["search_path", "client_encoding", "extra_float_digits"]
 
-    /// - Throws: Code 134060 for a name or a value that is none.
+    /// - Throws: Code 134060 for an invalid name or value.
     init(_ values: [String: String]) throws {
         for (name, value) in values {
             let reason: String? =

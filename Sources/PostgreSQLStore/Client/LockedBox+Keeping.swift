@@ -3,7 +3,7 @@ internal import Platform
 internal import Predicates
 
 extension LockedBox {
-    /// Returns what is kept under a key, which `make` returns the first time. Where there are too many, all are forgotten.
+    /// Returns the value under a key; `make` returns it the first time. All values are dropped when there are too many.
     ///
     /// - Parameter make: Called without the lock.
     func kept<Key, Kept>(_ key: Key, limit: Int, _ make: () -> Kept) -> Kept where Value == [Key: Kept] {

@@ -38,7 +38,7 @@ enum BinaryValue: Sendable {
     case double(Double)
     case numeric(Decimal)
     case text(String)
-    /// Text as it is, where ``text(_:)`` has the form of ``PostgreSQLText``.
+    /// Text that is sent unchanged, while ``text(_:)`` has the form of ``PostgreSQLText``.
     case verbatim(String)
     /// Microseconds since 2000.
     case date(Int64)

@@ -13,7 +13,7 @@ enum Pause {
         case over
     }
 
-    /// Its thread is its own: it is none of those that tasks and Dispatch's shared queues have.
+    /// A queue with a thread of its own, separate from the threads of tasks and of Dispatch's shared queues.
     private static let queue = DispatchQueue(label: "PostgreSQLStore.pauses")
 
     /// - Throws: `CancellationError`, at once when the task is cancelled.
@@ -36,7 +36,7 @@ enum Pause {
         }
     }
 
-    /// Ends a wait. Returns who waits, if nothing has ended it before.
+    /// Ends a wait. Returns the waiting continuation, unless the wait has ended before.
     private static func end(_ state: LockedBox<State>) -> CheckedContinuation<Void, any Error>? {
         state.withLock { state in
             defer { state = .over }

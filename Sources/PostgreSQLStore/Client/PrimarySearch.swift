@@ -5,7 +5,7 @@ internal import Logging
 internal import Platform
 internal import Predicates
 
-/// Finds the server that takes changes among those of a cluster.
+/// Finds the primary among the servers of a cluster.
 // `state` is guarded by its lock.
 final class PrimarySearch: Sendable {
     private struct State {
@@ -28,7 +28,7 @@ final class PrimarySearch: Sendable {
     /// - Parameters:
     ///   - names: The names of the hosts.
     ///   - place: The name of the cluster, for messages.
-    ///   - countsDefault: Whether a server is none whose sessions begin as read-only ones.
+    ///   - countsDefault: Whether a server whose sessions are read-only by default does not count as the primary.
     ///   - patience: The seconds that a search may take where there has been a primary.
     init(_ names: [String], _ place: String, countsDefault: Bool, patience: Double) {
         (self.names, self.place, self.countsDefault, self.patience) = (names, place, countsDefault, patience)
@@ -37,14 +37,14 @@ final class PrimarySearch: Sendable {
     /// The number of the host that is the primary, as far as known.
     var primary: Int? { state.withLock { $0.primary } }
 
-    /// Called where a server has turned out not to take changes.
+    /// Called if a server has turned out not to be the primary.
     func forget() { state.withLock { $0.primary = nil } }
 
-    /// Returns a connection to the server that takes changes: the one that did last is asked first, then all at once, each again and again while
-    /// another may be taking over: one that does not answer holds up none of the others.
+    /// Returns a connection to the primary. The last known primary is tried first, then all hosts concurrently, repeatedly while a failover may be
+    /// under way. A host that does not answer delays none of the others.
     ///
     /// - Parameter open: Connects to a host, by its number, within some seconds; nil for the limit of the settings.
-    /// - Throws: ``ServerError`` where there is none; `CancellationError`.
+    /// - Throws: ``ServerError`` if no primary is found; `CancellationError`.
     func connection(
         _ open: @escaping @Sendable (_ host: Int, _ timeout: Double?) async throws -> Connection
     ) async throws -> Connection {
@@ -63,7 +63,7 @@ final class PrimarySearch: Sendable {
         throw failure(answers)
     }
 
-    /// What a host is.
+    /// The role of a host.
     private enum Answer: Sendable {
         case primary(Connection)
         /// A server that takes no changes.
@@ -80,7 +80,7 @@ final class PrimarySearch: Sendable {
         } catch { return .failure(error) }
     }
 
-    /// Asks a host again and again, until it is the primary or the time is over.
+    /// Queries a host repeatedly, until it is the primary or the time is over.
     private func ask(
         _ host: Int, until end: ContinuousClock.Instant, _ open: @escaping @Sendable (Int, Double?) async throws -> Connection
     ) async -> Answer {
@@ -89,13 +89,13 @@ final class PrimarySearch: Sendable {
             let answer = await ask(host, nil, open)
             if case .primary = answer { return answer }
             if ContinuousClock.now + .seconds(pause) > end { return answer }
-            // Ends at once where another host is the primary.
+            // Ends at once if another host is the primary.
             do { try await Pause.wait(pause) } catch { return answer }
             pause = min(pause * 2, Self.longestPause)
         }
     }
 
-    /// Asks all hosts at once, until one is the primary.
+    /// Queries all hosts concurrently, until one is the primary.
     private func answers(
         until end: ContinuousClock.Instant, _ open: @escaping @Sendable (Int, Double?) async throws -> Connection
     ) async -> [(host: Int, answer: Answer)] {

@@ -48,7 +48,7 @@ final class QueryResult: @unchecked Sendable {
 
     /// The string of a text in the form of ``PostgreSQLText``.
     func text(_ row: Int, _ column: Int) -> String { PostgreSQLText.decoded(bytes(row, column)) }
-    /// A text as it is, of columns and names that are others'.
+    /// Returns an unconverted text, for columns and names of other programs.
     func verbatim(_ row: Int, _ column: Int) -> String { String(decoding: bytes(row, column), as: UTF8.self) }
     func data(_ row: Int, _ column: Int) -> Data { Data(bytes(row, column)) }
 }

@@ -7,22 +7,22 @@ internal import Predicates
 
 /// Reads from a replica that has everything that the store has written and read.
 ///
-/// A store stays with the replica that it has chosen: what that has replayed once stays replayed, so that reads never go back in time. Where it is
-/// lost, only the primary can tell what was read from it, and the next read is the primary's.
+/// A store stays with its chosen replica: what the replica has replayed stays replayed, so reads never go back in time. If the replica is lost, the
+/// store no longer knows which state it has read there, so the next read goes to the primary.
 // `state` is guarded by its lock.
 final class Replicas: Sendable {
     private struct State {
-        /// What a replica must have replayed; nil where only the primary has it for certain.
+        /// The position that a replica must have replayed; nil if only the primary certainly has everything.
         var floor: LogPosition?
-        /// The number of times that the floor was lost: positions that were asked for before are too low.
+        /// The number of times that the floor was lost: positions that were requested before a loss are too low.
         var losses = 0
         /// The number of the chosen host.
         var chosen: Int?
-        /// What the chosen replica is known to have replayed.
+        /// The position that the chosen replica is known to have replayed.
         var replayed: LogPosition?
         /// When a replica is asked next, in nanoseconds of the system's uptime.
         var retry: UInt64 = 0
-        /// The pause after the next time that none is new enough, in seconds.
+        /// The pause after the next attempt at which no replica is new enough, in seconds.
         var pause = shortestPause
         var readCount = 0
         /// Until when hosts are not asked that could not be reached.
@@ -35,7 +35,7 @@ final class Replicas: Sendable {
             pause = min(pause * 2, Replicas.longestPause)
         }
 
-        /// Leaves the chosen replica, and with it what was read there.
+        /// Gives up the chosen replica, and with it the knowledge of the state that was read there.
         mutating func lose() {
             (chosen, replayed, floor) = (nil, nil, nil)
             losses += 1
@@ -61,15 +61,15 @@ final class Replicas: Sendable {
 
     func close() { for pool in pools { pool.close() } }
 
-    // MARK: What must be there
+    // MARK: Required position
 
-    /// Called with the connection to the primary that has read or committed: what it has now is what replicas must have.
+    /// Requires replicas to have everything that the primary has now. Called with the connection to the primary that has read or committed.
     func require(over connection: Connection) async {
         let losses = state.withLock { $0.losses }
         do {
             let position = try await connection.writtenPosition()
             state.withLock { state in
-                // What was lost meanwhile may be later.
+                // The position that was lost meanwhile may be later.
                 if state.losses != losses { return }
                 if let floor = state.floor, !position.follows(floor) { return }
                 state.floor = position
@@ -80,7 +80,7 @@ final class Replicas: Sendable {
         }
     }
 
-    /// Called where it is not known what was seen or written.
+    /// Drops the floor. Called if it is not known which state was read or written.
     func forget() {
         state.withLock { state in
             state.floor = nil
@@ -92,7 +92,7 @@ final class Replicas: Sendable {
 
     /// Reads with a connection to a replica that is new enough.
     ///
-    /// - Returns: What `body` returns; nil where no replica is new enough, or can answer.
+    /// - Returns: The result of `body`; nil if no replica is new enough, or can answer.
     /// - Throws: The errors of `body` that the primary would have, too; `CancellationError`.
     func read<Result: Sendable>(
         _ settings: DatabaseSettings, _ body: @Sendable (Connection) async throws -> Result
@@ -107,7 +107,7 @@ final class Replicas: Sendable {
             return result
         } catch let error as ServerError where !error.isCancellation {
             Log.store.debug("A read is not answered by a replica, but by the primary. \(error)")
-            // A statement that was in the way of what is replayed, or is of tables that are not there yet, leaves the replica as it is.
+            // The replica stays chosen if the statement conflicted with replay, or concerns tables that are not replicated yet.
             if error.isConnectionLost { lose(host) } else { rest() }
             return nil
         }
@@ -119,7 +119,7 @@ final class Replicas: Sendable {
         return state.withLock { state in
             guard state.floor != nil, DispatchTime.now().uptimeNanoseconds >= state.retry else { return nil }
             if let chosen = state.chosen, chosen != primary { return chosen }
-            // What was read from one that has taken over is not known here.
+            // The state that was read from a replica which has since become the primary is not known here.
             if state.chosen != nil {
                 state.lose()
                 return nil
@@ -157,7 +157,7 @@ final class Replicas: Sendable {
 
     private func rest() { state.withLock { $0.rest() } }
 
-    /// Gives up a host that cannot be reached, or is no replica.
+    /// Gives up a host that cannot be reached, or is not a replica.
     private func lose(_ host: Int) {
         state.withLock { state in
             // Bounded: seconds to a minute.

@@ -5,10 +5,10 @@ internal import Logging
 internal import Platform
 internal import Predicates
 
-/// Waits for a single server that is away for a while, as one is that restarts.
+/// Waits for a single server that is temporarily unavailable, for example during a restart.
 ///
-/// It waits where a server was there before and cannot be reached now, and where one says that it is starting or shutting down. A server that is there
-/// and refuses a connection, its user for example, is not waited for.
+/// It waits if the server was reachable before and no longer is, and if the server reports that it is starting up or shutting down. It does not wait
+/// for a server that refuses a connection, for example because of its user.
 // `wasReached` is guarded by its lock.
 final class RestartWait: Sendable {
     private let wasReached = LockedBox(false)
@@ -22,10 +22,10 @@ final class RestartWait: Sendable {
     /// Returns a connection.
     ///
     /// - Parameters:
-    ///   - check: Throws where nobody needs the connection any more.
+    ///   - check: Throws if the connection is no longer needed.
     ///   - open: Connects.
-    /// - Throws: The error of the server that refuses; ``ServerError`` with `wasAwaited` where it did not come back in time; the errors of `check`;
-    ///   `CancellationError`.
+    /// - Throws: The error of the server that refuses; ``ServerError`` with `wasAwaited` if the server did not come back in time; the errors of
+    ///   `check`; `CancellationError`.
     func connection(_ check: () throws -> Void, _ open: () async throws -> Connection) async throws -> Connection {
         let start = ContinuousClock.now
         var pause = 0.05

@@ -5,7 +5,7 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// Waits until a socket can be read or written. No thread waits meanwhile, but for a short time one of those that may.
+/// Waits until a socket is readable or writable. No thread blocks, except one that may block, for a short time.
 enum SocketReadiness {
     /// The reason why a wait has ended.
     enum Outcome: Sendable {
@@ -29,7 +29,7 @@ enum SocketReadiness {
         if BlockingCall.mayWait, !(isCancellable && Task.isCancelled) {
             let limit = timeout.map { min(Self.ownWait, Int($0 * 1000)) } ?? Self.ownWait
             var descriptor = pollfd(fd: socket, events: Int16((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)), revents: 0)
-            // What has failed is found out by whoever reads or writes.
+            // The subsequent read or write detects a failure.
             if BlockingCall.whileWaiting({ poll(&descriptor, 1, Int32(limit)) }) > 0 { return .ready }
         }
         let wait = SocketWait()

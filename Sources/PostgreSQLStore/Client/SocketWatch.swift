@@ -7,18 +7,18 @@ internal import Foundation
 internal import ObjectGraph
 internal import Predicates
 
-/// A socket that is watched for a wait, until it can be read or written.
+/// A registration of a socket with epoll for one wait, until it is readable or writable.
 ///
-/// One thread watches the sockets of all connections, by epoll. A small transaction waits so often that a source of Dispatch for each wait, which three
-/// threads handle one after the other, would take longer than the rest of it.
+/// One thread watches the sockets of all connections with epoll. A small transaction waits so often that a Dispatch source for each wait, which three
+/// threads handle in turn, would take longer than the rest of the transaction.
 struct SocketWatch: Sendable {
     private let number: UInt64
 
     /// - Parameters:
-    ///   - reads: Whether the socket is watched for something to read.
-    ///   - writes: Whether it is watched for room to write.
-    ///   - wait: Ends once, with ``SocketReadiness/Outcome/ready``, when there is that, or an error.
-    /// - Returns: nil where the system does not watch the socket.
+    ///   - reads: Whether to wait until the socket is readable.
+    ///   - writes: Whether to wait until it is writable.
+    ///   - wait: Ends once, with ``SocketReadiness/Outcome/ready``, when the socket is ready, or has an error.
+    /// - Returns: nil if the system does not watch the socket.
     init?(_ socket: Int32, reads: Bool, writes: Bool, for wait: SocketWait) {
         guard let number = SocketPoller.shared?.watch(socket, reads: reads, writes: writes, for: wait) else { return nil }
         self.number = number
@@ -30,7 +30,7 @@ struct SocketWatch: Sendable {
 
 // `state` is guarded by its lock.
 private final class SocketPoller: Sendable {
-    /// nil where the system gives no descriptor, or no thread.
+    /// nil if the system provides no descriptor, or no thread.
     static let shared = SocketPoller()
 
     private struct State {
@@ -38,7 +38,7 @@ private final class SocketPoller: Sendable {
         var waits: [UInt64: SocketWait] = [:]
     }
     private let state = LockedBox(State())
-    /// What epoll tells of. It stays open as long as the program runs.
+    /// The epoll descriptor. It stays open as long as the program runs.
     private let descriptor: Int32
 
     private init?() {
@@ -63,7 +63,7 @@ private final class SocketPoller: Sendable {
         return nil
     }
 
-    /// Forgets a wait: what is still told of its socket is for nobody.
+    /// Forgets a wait. Later events of its socket are ignored.
     func forget(_ number: UInt64) { state.withLock { $0.waits[number] = nil } }
 
     private func run() {
@@ -87,15 +87,15 @@ struct SocketWatch: @unchecked Sendable {
     private static let queue = DispatchQueue(label: "PostgreSQLStore.watches")
 
     /// - Parameters:
-    ///   - reads: Whether the socket is watched for something to read.
-    ///   - writes: Whether it is watched for room to write.
-    ///   - wait: Ends once, with ``SocketReadiness/Outcome/ready``, when there is that, or an error.
-    /// - Returns: nil where the system does not watch the socket.
+    ///   - reads: Whether to wait until the socket is readable.
+    ///   - writes: Whether to wait until it is writable.
+    ///   - wait: Ends once, with ``SocketReadiness/Outcome/ready``, when the socket is ready, or has an error.
+    /// - Returns: nil if the system does not watch the socket.
     init?(_ socket: Int32, reads: Bool, writes: Bool, for wait: SocketWait) {
         var sources: [any DispatchSourceProtocol] = []
         defer { for source in sources { source.activate() } }
         for isOfReading in [true, false] where isOfReading ? reads : writes {
-            // A descriptor of its own: a source may use it until its cancellation is handled, when the socket may be closed already.
+            // A duplicated descriptor: a source may use it until its cancellation is handled, when the socket may already be closed.
             let own = dup(socket)
             guard own >= 0 else {
                 for source in sources { source.cancel() }

@@ -2,8 +2,8 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// Rows found by SQL that are filtered and sorted further in memory. What a predicate reads beside them is loaded when it is found missing, for
-/// all rows at once.
+/// Rows found by SQL that are filtered and sorted further in memory. Other rows that a predicate reads are loaded as they are found to be missing,
+/// for all rows at once.
 // Used by one task.
 final class FoundRows: RowSource {
     private let found: RowList
@@ -27,11 +27,11 @@ final class FoundRows: RowSource {
     /// - Throws: The error of a predicate that no store can answer.
     func answer(_ query: StoreQuery) async throws -> StoreAnswer { try await evaluate { try $0.answer(query) } }
 
-    /// Returns what `body` makes of the rows. It is called again when rows were missing that it reads.
+    /// Returns the result that `body` computes from the rows. Calls `body` again after loading rows that it needed and did not find.
     func evaluate<Result>(_ body: (RowEvaluator) throws -> Result) async throws -> Result {
         while true {
             let answer = Swift.Result { try body(RowEvaluator(self)) }
-            // An answer from what is not loaded yet says nothing, and neither does its error.
+            // A result that was computed without the missing rows is meaningless, and so is an error.
             if missingRows.isEmpty, missingRelated.isEmpty { return try answer.get() }
             try await load()
         }

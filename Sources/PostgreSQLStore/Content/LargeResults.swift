@@ -2,16 +2,16 @@
 internal import Platform
 internal import Predicates
 
-/// The numbers of rows that queries have found, of those that were many: the same query will mostly find many again, and is read in parts.
+/// The row counts of queries that found many rows. The same query probably finds many again, so it is read in parts.
 // `counts` is guarded by its lock.
 final class LargeResults: Sendable {
     private let counts = LockedBox<[String: Int]>([:])
-    /// Below this number of rows nothing is gained by parts.
+    /// The number of rows below which reading in parts gains nothing.
     private static let threshold = 5000
     /// The number of queries that are remembered.
     private static let limit = 200
 
-    /// About how many rows a query will find; 0 where that is not known to be many.
+    /// Returns the approximate number of rows that a query will find; 0 if it is not known to be large.
     func expectedCount(of sql: String) -> Int { counts.withLock { $0[sql] ?? 0 } }
 
     func note(_ count: Int, of sql: String) {

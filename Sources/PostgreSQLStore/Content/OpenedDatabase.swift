@@ -11,7 +11,8 @@ struct OpenedDatabase: @unchecked Sendable {
     let schema: SQLSchema
     /// The tables of another program; nil for a store's own.
     let mapping: Mapping?
-    /// Why the database has no functions of ``ServerFunctions``; nil where it has them, as always where the tables are the store's own.
+    /// The reason why the database lacks the functions of ``ServerFunctions``; nil if it has them, which is always so if the tables are the store's
+    /// own.
     var missingFunctions: MissingFunctions?
     let metadata: [String: Any]
     let history: StoreHistory
@@ -19,7 +20,7 @@ struct OpenedDatabase: @unchecked Sendable {
     var settings: DatabaseSettings
     /// Whether saves of single objects may share transactions.
     var combinesSaves = false
-    /// The commits that there were; nil where nobody listens for more.
+    /// The state of the commits at opening; nil if no listener is needed.
     var look: RemoteChangeListener.Look?
     /// The coordinator whose store has opened the connections; nil for this store's own.
     var origin: NSPersistentStoreCoordinator?

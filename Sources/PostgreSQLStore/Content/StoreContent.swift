@@ -8,7 +8,7 @@ internal import Predicates
 internal import SQLQueries
 internal import Synchronization
 
-/// An open database: its connections, its schema, and what is prepared for both.
+/// An open database: its connections, its schema, and the plans and statements prepared for both.
 // The prepared parts are in a `LockedBox`; the rest is immutable or guards itself.
 final class StoreContent: @unchecked Sendable {
     let pool: ConnectionPool
@@ -16,15 +16,15 @@ final class StoreContent: @unchecked Sendable {
     let token: StoreToken
     let place: String
     let hasUniqueness: Bool
-    /// The tables of another program, where the store is about such; nil for a store's own tables.
+    /// The mapping of another program's tables; nil for a store's own tables.
     let mapping: Mapping?
-    /// Why clauses that need functions are refused; nil where the database has them.
+    /// The reason why clauses that need functions are refused; nil if the database has the functions.
     private let missingFunctions: MissingFunctions?
     /// Writes and reads the history.
     let history: StoreHistory
-    /// Does what follows commits.
+    /// The work that follows commits.
     let aftermath: CommitAftermath
-    /// What transactions set on the server, for the program's policies.
+    /// The settings that transactions make on the server, for the program's policies.
     let settings: DatabaseSettings
     /// Whether saves of single objects may share transactions.
     let combinesSaves: Bool
@@ -82,7 +82,7 @@ final class StoreContent: @unchecked Sendable {
             info: [NSAffectedObjectsErrorKey: [id]])
     }
 
-    /// Returns the keys of objects of one kind as a parameter, without those of other stores.
+    /// Returns the keys of objects of one kind as a parameter, ignoring those of other stores.
     func keys(of ids: [NSManagedObjectID], _ kind: SQLKeyKind) -> BinaryValue {
         .array(ids.compactMap { $0.token === token ? kind.value($0.reference) : nil }, of: kind.type)
     }
@@ -124,9 +124,9 @@ final class StoreContent: @unchecked Sendable {
         return (found.plan, mapping == nil ? values : try values.map(verbatim))
     }
 
-    /// Returns a value for columns that hold texts as they are.
+    /// Returns a value for columns that hold texts unchanged.
     ///
-    /// - Throws: Code 134091 for a text that PostgreSQL does not have.
+    /// - Throws: Code 134091 for a text that PostgreSQL cannot hold.
     private func verbatim(_ value: BinaryValue) throws -> BinaryValue {
         switch value {
         case .text(let text) where text.utf8.contains(0):
@@ -175,13 +175,13 @@ final class StoreContent: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// The number of attempts to read. What each server that it reaches fails at is not to be asked of it for ever.
+    /// The maximum number of attempts to read. A request that fails at every server must not be repeated for ever.
     private static let readLimit = 4
 
-    /// Reads the newest state, with a connection: again with another where that is lost or takes no changes, or where a statement is of an
-    /// earlier definition of its tables. A server that is away is waited for by whoever opens the connection.
+    /// Reads the newest state with a connection. Retries with another connection if the first is lost or is not to the primary, or if a statement
+    /// relies on an earlier definition of its tables. The code that opens the connection waits for an unavailable server.
     ///
-    /// - Parameter entity: Whose rows are read, for errors.
+    /// - Parameter entity: The entity of the rows, for errors.
     func reading<Result: Sendable>(
         of entity: SQLEntity? = nil, _ body: @escaping @Sendable (Connection) async throws -> Result
     ) async throws -> Result {
@@ -209,10 +209,11 @@ final class StoreContent: @unchecked Sendable {
         }
     }
 
-    /// Reads rows with the connection of a transaction, or from a replica that has all that this store has written and read, or the newest state.
+    /// Reads rows with the connection of a transaction, from a replica that has everything that this store has written and read, or in the newest
+    /// state.
     ///
     /// - Parameters:
-    ///   - entity: Whose rows are read, for errors.
+    ///   - entity: The entity of the rows, for errors.
     ///   - isCurrent: Whether the newest state is wanted.
     func readingRows<Result: Sendable>(
         of entity: SQLEntity? = nil, over connection: Connection? = nil, isCurrent: Bool = false,
@@ -276,7 +277,7 @@ final class StoreContent: @unchecked Sendable {
         }
     }
 
-    /// Returns the rows that a query finds, whose first columns are those of a plan: read in parts where they were many before.
+    /// Returns the rows that a query finds, whose first columns are those of a plan. They are read in parts if there were many before.
     func rows(foundBy sql: String, _ values: [BinaryValue], _ plan: RowPlan, isCurrent: Bool) async throws -> ReadRows {
         try await readingRows(of: plan.entity, isCurrent: isCurrent) { [self] connection in
             let reader = RowReader(plan, schema: schema, token: token)
@@ -291,16 +292,16 @@ final class StoreContent: @unchecked Sendable {
         }
     }
 
-    /// Returns the rows of objects, without those that do not exist.
+    /// Returns the rows of existing objects.
     ///
-    /// - Throws: `UnreadObjects` with the other rows where some cannot be read; the errors of the server.
+    /// - Throws: `UnreadObjects` with the other rows if some cannot be read; the errors of the server.
     func rows(_ ids: [NSManagedObjectID], over connection: Connection, isCancellable: Bool = false) async throws -> [Row] {
         let found = try await readRows(ids, over: connection, isCancellable: isCancellable)
         if found.failures.isEmpty { return Array(found.rows) }
         throw UnreadObjects(found.reasons, rows: Array(found.rows))
     }
 
-    /// Returns the rows of objects, without those that do not exist, and those that cannot be read.
+    /// Returns the rows of existing objects, and separately those that cannot be read.
     func readRows(_ ids: [NSManagedObjectID], over connection: Connection, isCancellable: Bool = false) async throws -> ReadRows {
         var groups: [ObjectIdentifier: (root: SQLEntity, ids: [NSManagedObjectID])] = [:]
         for id in ids {

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Infinite dates in SQL.
 enum InfiniteDates {
-    /// Returns SQL of a date where infinite ones are those that they are read as.
+    /// Returns SQL of a date in which infinite dates are replaced by the dates that they are read as.
     static func bounded(_ sql: String) -> String {
         func date(_ date: Date) -> String {
             let seconds = Int64(date.timeIntervalSinceReferenceDate) + DatabaseEpoch.secondsBefore2001

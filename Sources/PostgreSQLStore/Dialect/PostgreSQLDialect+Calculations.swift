@@ -36,13 +36,13 @@ extension PostgreSQLDialect {
         case .bitAnd: sql = "(\(firstBits) & \(secondBits))"
         case .bitOr: sql = "(\(firstBits) | \(secondBits))"
         case .bitExclusiveOr: sql = "(\(firstBits) # \(secondBits))"
-        // Shifts beyond the width differ, and a power of integers may be none.
+        // Shifts beyond the width differ, and a power of integers may not be an integer.
         case .power, .shiftLeft, .shiftRight: return nil
         }
         return SQLTerm(sql: sql, kind: .number(.integer))
     }
 
-    /// What is not a number is nil, as in the evaluator.
+    /// A result that is not a number becomes nil, as in the evaluator.
     private func doubles(_ operation: ExpressionTree.ArithmeticOperator, _ left: SQLTerm, _ right: SQLTerm) -> SQLTerm? {
         let result: SQLFragment
         switch operation {
@@ -59,7 +59,7 @@ extension PostgreSQLDialect {
 
     // MARK: Dates
 
-    // Seconds from elsewhere may lead beyond PostgreSQL's dates, where all are equal.
+    // Computed seconds may lead beyond PostgreSQL's range of dates, where all are equal.
     func shift(_ date: SQLTerm, _ operation: ExpressionTree.ArithmeticOperator, _ seconds: SQLTerm) -> SQLFragment? {
         if seconds.constant == nil { return nil }
         let sign: SQLFragment = operation == .add ? "" : "-"

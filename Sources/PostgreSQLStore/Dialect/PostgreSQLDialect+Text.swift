@@ -36,12 +36,12 @@ extension PostgreSQLDialect {
         case .beginsWith: call = "coredata_begins(\(value), \(part))"
         case .endsWith: call = "coredata_ends(\(value), \(part))"
         case .contains: call = "coredata_contains(\(value), \(part))"
-        // As a query of its own, so that the pattern of a constant is made once.
+        // As a subquery, so that the pattern of a constant is made once.
         case .like: call = "\(value) ~ (SELECT coredata_like_pattern(\(part)))"
         // PostgreSQL has other regular expressions.
         case .matches: return nil
         }
-        // An index finds the strings with the prefix of all that match.
+        // An index finds the strings that have the common prefix of all matches.
         guard !options.folds, text.isColumn, let constant = pattern.constant, constant.shape.hasPrefix else { return call }
         switch operation {
         case .beginsWith: return "(\(range(text, constant)) AND \(call))"
@@ -54,7 +54,7 @@ extension PostgreSQLDialect {
 }
 
 extension PredicateComparison.Options {
-    /// What the server folds: 1 for case, 2 for diacritics.
+    /// The foldings that the server applies: 1 for case, 2 for diacritics.
     fileprivate var foldings: SQLBinding {
         .integer((contains(.caseInsensitive) ? 1 : 0) + (contains(.diacriticInsensitive) ? 2 : 0))
     }

@@ -3,10 +3,10 @@
 internal import Predicates
 internal import SQLQueries
 
-/// PostgreSQL's SQL. What it lacks is done by functions that the store keeps in the database (``ServerFunctions``), or not at all: the
-/// clause is refused then.
+/// PostgreSQL's SQL. Functions that the store keeps in the database (``ServerFunctions``) do what it lacks; a clause that they cannot serve is
+/// refused.
 struct PostgreSQLDialect: SQLDialect {
-    /// Whether columns may hold what is no number (NaN), as those of other programs may. A save refuses it.
+    /// Whether columns may hold NaN, as those of other programs may. A save refuses NaN.
     var mayHoldNaN = false
 
     var name: String { "PostgreSQL" }
@@ -23,7 +23,7 @@ struct PostgreSQLDialect: SQLDialect {
     func sortKey(_ value: SQLTerm, _ order: TextOrder) -> SQLFragment? {
         guard case .text = value.kind else { return value.sql }
         guard order == .binary else { return nil }
-        // Columns have the order of code points. A sort key must be the column itself where rows are distinct.
+        // Columns have the order of code points. If rows are distinct, a sort key must be the column itself.
         return value.isColumn ? value.sql : byCodePoints(value.sql)
     }
 
@@ -31,8 +31,8 @@ struct PostgreSQLDialect: SQLDialect {
 
     // MARK: Numbers
 
-    /// Integers are `bigint` or `numeric`, decimal numbers `numeric`, all others `double precision`: a decimal number equals a binary one that
-    /// has the same shortest numeral.
+    /// Integers are `bigint` or `numeric`, decimal numbers `numeric`, and all others `double precision`: a decimal number equals a binary one with
+    /// the same shortest numeral.
     func comparesByValue(_ left: SQLNumberForm, _ right: SQLNumberForm) -> Bool {
         left.isInteger && right.isInteger || left.isBinary && right.isBinary
     }
@@ -43,7 +43,7 @@ struct PostgreSQLDialect: SQLDialect {
         let comparison: SQLFragment =
             isMixed ? "\(left.exact) \(operation.symbol) \(right.exact)" : "\(left.sql) \(operation.symbol) \(right.sql)"
         guard mayHoldNaN else { return comparison }
-        // In PostgreSQL, NaN equals itself, and is more than any number. In predicates it equals nothing, and has no order.
+        // In PostgreSQL, NaN equals itself, and is greater than any number. In predicates it equals nothing, and has no order.
         func isReal(_ term: SQLTerm) -> Bool { term.isColumn && term.number?.isInteger == false }
         let greater: SQLTerm? =
             switch operation {

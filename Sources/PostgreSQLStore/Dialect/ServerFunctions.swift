@@ -5,9 +5,9 @@ internal import SQLQueries
 
 /// Why a database with the tables of another program has no functions for predicates.
 enum MissingFunctions: Sendable {
-    /// The store is opened for reading only, and creates nothing.
+    /// The store is opened read-only, and creates nothing.
     case readOnly
-    /// The server is a standby, on which nobody creates anything.
+    /// The server is a standby, on which no function can be created.
     case standby
     /// The server did not let the user create them.
     case refused(String)
@@ -20,7 +20,7 @@ enum MissingFunctions: Sendable {
         }
     }
 
-    /// What to do.
+    /// The advice to the user.
     var next: String {
         let schema = "the schema “\(ServerFunctions.schema)”"
         switch self {
@@ -32,9 +32,9 @@ enum MissingFunctions: Sendable {
     }
 }
 
-/// The functions that a store keeps in its database, for what PostgreSQL's SQL says in another way than the evaluator.
+/// The functions that a store keeps in its database, for operations in which PostgreSQL's SQL differs from the evaluator.
 enum ServerFunctions {
-    /// What all names begin with.
+    /// The prefix of all names.
     static let prefix = "coredata_"
     /// The schema of the functions in a database whose tables are another program's.
     static let schema = "coredata"
@@ -45,7 +45,7 @@ enum ServerFunctions {
     static let definitions: [String] =
         numbers + dates + [
             function("coredata_marks()", "text", literal("[\(marks)]")),
-            // Whether what comes after a match does not belong to its last character.
+            // Whether the characters after a match do not belong to its last character.
             function(
                 "coredata_is_boundary(next text)", "boolean",
                 "octet_length(next) < 2 OR next !~ coredata_marks()"),
@@ -96,7 +96,7 @@ enum ServerFunctions {
     ]
 
     private static let dates = [
-        // What lies beyond PostgreSQL's dates is infinite.
+        // A date beyond PostgreSQL's range is infinite.
         function(
             "coredata_moved(moment timestamptz, seconds double precision)", "timestamptz",
             """

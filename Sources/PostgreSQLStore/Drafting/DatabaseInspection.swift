@@ -4,23 +4,23 @@ internal import MappedTables
 @_spi(Stores) package import ObjectGraph
 package import SQLQueries
 
-/// What tools ask of a database before they open a store in it: whether it has one, and a model to open it with.
-// Unchecked: the model is not changed any more.
+/// The facts about a database that tools need before they open a store in it: whether it contains a store, and a model to open it with.
+// Unchecked: the model is no longer changed.
 package struct DatabaseInspection: @unchecked Sendable {
-    /// Whose tables the schema has: a store's own, or those of another program.
+    /// The layout of the schema's tables: a store's own, or another program's.
     package let layout: PostgreSQLStoreOptions.Layout
-    /// The model that the store keeps, or one that is drafted from the tables of another program; nil for a store that keeps none.
+    /// The model that the store keeps, or one drafted from the tables of another program; nil for a store that keeps no model.
     package let model: NSManagedObjectModel?
-    /// What of the tables of another program is not in the model, each with the reason.
+    /// The parts of the other program's schema that are not in the model, each with the reason.
     package let unmapped: [String]
 
     /// Returns the URL of a connection text that libpq takes: a URL, which may name several hosts, or keywords with values; nil for other text.
     package static func url(_ text: String) -> URL? { ConnectionSettings.url(text) }
 
-    /// Looks into a schema of a database.
+    /// Inspects a schema of a database.
     ///
-    /// - Throws: Code 134080 where the database cannot be reached or has no such schema, and the errors of a kept model that is damaged. Call it on
-    ///   any queue; no thread waits.
+    /// - Throws: Code 134080 if the database cannot be reached or has no such schema, and the errors of a damaged kept model. Call it on any queue;
+    ///   it blocks no thread.
     package init(_ url: URL, _ options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()) async throws {
         let pool = try ConnectionPool(url, options, .own)
         defer { pool.close() }
@@ -62,14 +62,14 @@ extension NSPersistentStore {
         return SQLExplanation(sql: sql, values: statement.values.map(\.shown), steps: steps)
     }
 
-    /// A number that differs after any program has written to the database; nil for a store that is not in a PostgreSQL database.
+    /// A number that changes after any program has written to the database; nil for a store that is not in a PostgreSQL database.
     ///
-    /// It differs for what was written to other tables, too. Call it on any queue.
+    /// Writes to other tables change it, too. Call it on any queue.
     package func databaseStamp() throws -> Int64? {
         guard let content = (self as? DatabaseStore)?.content else { return nil }
         return try BlockingCall.wait(for: "the number of the database's transactions") {
             try await content.reading { connection in
-                // One number for each transaction that writes, and another where the last of them is still open.
+                // One number for each transaction that writes, and another while the last of them is still open.
                 let sql = "SELECT hashtextextended(pg_current_snapshot()::text, 0)"
                 return try await connection.query(sql).integer(0, 0)
             }

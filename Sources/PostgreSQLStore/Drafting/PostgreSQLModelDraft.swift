@@ -4,7 +4,7 @@ internal import Logging
 internal import MappedTables
 @_spi(Stores) public import ObjectGraph
 
-/// A model of the tables and views that another program has made, drafted from the catalogue of the database, and what it leaves out.
+/// A model of another program's tables and views, drafted from the catalogue of the database, with a list of what it leaves out.
 ///
 /// ```swift
 /// let draft = try await PostgreSQLModelDraft(of: "postgresql://reader@db.example.com/shop")
@@ -13,9 +13,9 @@ internal import MappedTables
 public struct PostgreSQLModelDraft: Sendable {
     /// The model. Its user info has the names of tables and columns, for a store with ``PostgreSQLStoreOptions/Layout/existing``.
     public let model: NSManagedObjectModel
-    /// What of the schema is not in the model, each with its name and the reason.
+    /// The parts of the schema that are not in the model, each with its name and the reason.
     public let unmapped: [String]
-    /// What is in the model in another form than one may expect, such as types that are read as text.
+    /// The parts of the model whose form may be unexpected, such as types that are read as text.
     public let notes: [String]
 
     /// Drafts the model of a schema.
@@ -23,7 +23,7 @@ public struct PostgreSQLModelDraft: Sendable {
     /// - Parameters:
     ///   - url: The database, as libpq takes it.
     ///   - options: The settings of the connection; the schema is ``PostgreSQLStoreOptions/schema``.
-    /// - Throws: Code 134080 where the database cannot be reached or has no such schema. Call it on any queue; no thread waits.
+    /// - Throws: Code 134080 if the database cannot be reached or has no such schema. Call it on any queue; it blocks no thread.
     public init(of url: String, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()) async throws {
         let entities = try await DraftedEntities.read(url, options)
         model = NSManagedObjectModel(entities: entities.entities)
@@ -34,13 +34,13 @@ public struct PostgreSQLModelDraft: Sendable {
 extension NSManagedObjectModel {
     /// Drafts a model of the tables and views that another program has made in a PostgreSQL database, from its catalogue.
     ///
-    /// Tables and views become entities, columns attributes, foreign keys relationships with inverses, tables that have nothing but pairs
-    /// many-to-many relationships. What cannot be mapped is logged; ``PostgreSQLModelDraft`` returns it.
+    /// Tables and views become entities, columns attributes, foreign keys relationships with inverses, and tables that contain only pairs
+    /// many-to-many relationships. Parts that cannot be mapped are logged; ``PostgreSQLModelDraft`` returns them.
     ///
     /// - Parameters:
     ///   - url: The database, as libpq takes it.
     ///   - options: The settings of the connection; the schema is ``PostgreSQLStoreOptions/schema``.
-    /// - Throws: Code 134080 where the database cannot be reached or has no such schema. Call it on any queue; no thread waits.
+    /// - Throws: Code 134080 if the database cannot be reached or has no such schema. Call it on any queue; it blocks no thread.
     public convenience init(describing url: String, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()) async throws {
         let drafted = try await DraftedEntities.read(url, options)
         for finding in drafted.unmapped { Log.model.notice("The drafted model leaves out: \(finding)") }

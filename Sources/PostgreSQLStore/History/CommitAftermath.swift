@@ -6,10 +6,10 @@ internal import Platform
 internal import Predicates
 internal import Synchronization
 
-/// Does what follows commits, outside of them: wakes other programs, and deletes rows that no one needs.
+/// Does the work that follows commits, outside of their transactions: wakes other programs, and deletes rows that are no longer needed.
 ///
-/// A transaction that notifies by itself would wait for all others that do. So one statement tells of all commits since the last one; if it is lost,
-/// others see the changes when they next look.
+/// A transaction that sent the notification itself would wait for all other notifying transactions. So one statement announces all commits since the
+/// last one. If it is lost, other programs see the changes when they next look.
 // `state` is guarded by its lock.
 final class CommitAftermath: Sendable {
     private struct State {
@@ -18,7 +18,7 @@ final class CommitAftermath: Sendable {
         var lastPurge: UInt64?
     }
     private let state = LockedBox(State())
-    /// Whether there were commits that nobody was told of. Whoever sets it sees to it that somebody is; others need no lock.
+    /// Whether there are unannounced commits. The caller that sets it ensures that they are announced; other callers need no lock.
     private let isPending = Atomic(false)
     private let pool: ConnectionPool
     let channel: String
@@ -26,7 +26,7 @@ final class CommitAftermath: Sendable {
     private static let pause = Duration.milliseconds(10)
     /// The seconds between deletions of old commits.
     private static let purgeInterval = 3600.0
-    /// The number of commits that one statement deletes.
+    /// The maximum number of commits that one statement deletes.
     private static let purgeLimit = 10_000
 
     /// - Parameter channel: The channel on which the programs that have the store open listen.
@@ -53,7 +53,7 @@ final class CommitAftermath: Sendable {
                     _ = try await connection.query("SELECT pg_notify($1, '')", [.text(channel)])
                     if isDue { try await Self.purge(connection) }
                 }
-                // Who writes often is heard of often enough.
+                // Frequent commits are announced often enough.
                 try await Task.sleep(for: Self.pause)
             } catch { Log.store.debug("Others are not told of a save to \(pool.settings.place); they see it when they look. \(error)") }
         }

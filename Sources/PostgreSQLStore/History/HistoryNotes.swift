@@ -16,7 +16,7 @@ struct HistoryNotes {
     private var entities: [Int64] = []
     private var objects: [Int64] = []
     private var properties: [String?] = []
-    /// Whether changes were written before those that are noted.
+    /// Whether tombstones were written before the changes that are noted.
     private var hasTombstones = false
 
     init(_ history: StoreHistory, _ commit: UUID, _ caller: StoreCaller) {
@@ -29,12 +29,12 @@ struct HistoryNotes {
     /// is a history.
     var mark: Call { Self.mark(commit) }
 
-    /// The same, as a statement that fails (``ServerError/isUnexpectedCount``) where the history has begun since the notes were.
+    /// The same, as a statement that fails (``ServerError/isUnexpectedCount``) if the history has begun since these notes were created.
     var checkedMark: Call {
         isKept ? mark : Call(Self.checkedInsertion, [.uuid(commit)])
     }
 
-    /// The same, together with an UPDATE or a DELETE, where no history is kept: it writes as many rows as that has.
+    /// The same, together with an UPDATE or a DELETE, if no history is kept: it writes as many rows as that statement.
     func checkedMark(after call: Call) -> Call { Self.checkedMark(commit, after: call, history) }
 
     /// The same for another transaction.
@@ -53,12 +53,12 @@ struct HistoryNotes {
 
     private static let insertion = "INSERT INTO \(place) VALUES ($1)"
     private static let place = "\(PostgreSQLTables.commits) (id)"
-    /// Divides by zero where there is a history.
+    /// Divides by zero if there is a history.
     private static let check = "1 / (\(HistoryTables.doNotExist))::integer"
 
     /// Checks the result of ``mark``.
     ///
-    /// - Throws: ``ServerError``, for which the transaction is repeated, where the history has begun since the notes were.
+    /// - Throws: ``ServerError``, for which the transaction is retried, if the history has begun since these notes were created.
     func check(_ result: QueryResult) throws {
         guard !isKept, result.rowCount > 0, result.integer(0, 0) != 0 else { return }
         history.begin()
@@ -79,8 +79,8 @@ struct HistoryNotes {
         properties.append(kind == .update ? updated().map(\.name).joined(separator: ",") : nil)
     }
 
-    /// Returns the statement that records deletions with what is kept of the objects, to be sent before they are deleted; nil where nothing is kept:
-    /// they are noted like other changes then.
+    /// Returns the statement that records deletions with the tombstones of the objects, to be sent before the objects are deleted; nil if there are
+    /// no tombstones: the deletions are then noted like other changes.
     mutating func deletion(of keys: [Int64], _ entity: SQLEntity) -> Call? {
         guard isKept, !keys.isEmpty, let tombstone = StoreHistory.tombstone(of: entity, "t") else { return nil }
         hasTombstones = true

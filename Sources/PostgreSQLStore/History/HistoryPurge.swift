@@ -10,13 +10,13 @@ struct HistoryPurge: Sendable {
     let system: Int64
     /// The greatest number in the server that was deleted.
     let xid: Int64
-    /// The transactions with smaller numbers that were not deleted, because they were still running, or had not been seen by who deleted.
+    /// The transactions with smaller numbers that were not deleted, because they were still running, or the deleting client had not seen them.
     let running: Set<Int64>
 
     /// Returns whether a transaction may have been deleted, by its number in the server.
     func mayContain(_ number: Int64) -> Bool { number <= xid && !running.contains(number) }
 
-    /// Returns what is deleted once both are.
+    /// Returns the extent of both deletions together.
     private func joined(_ other: HistoryPurge) -> HistoryPurge {
         if self.number == 0 || system != other.system {
             return HistoryPurge(
@@ -27,9 +27,10 @@ struct HistoryPurge: Sendable {
             running: running.union(other.running).filter { !mayContain($0) && !other.mayContain($0) })
     }
 
-    /// Deletes the transactions before a boundary, up to the commit. One that is still open, or that the token of the boundary has not seen, stays.
+    /// Deletes the transactions before a boundary, up to the commit. A transaction stays if it is still open, or if the token of the boundary has not
+    /// seen it.
     ///
-    /// - Parameter mark: The statement that writes the row by which a commit whose answer is lost is looked up.
+    /// - Parameter mark: The statement that writes the commit's own row, which tells whether the commit succeeded if its answer is lost.
     /// - Returns: The number of deleted transactions.
     static func delete(before boundary: HistoryQuery.Boundary, _ connection: Connection, mark: Call) async throws -> Int {
         var seen: SeenTransactions?

@@ -16,7 +16,7 @@ struct HistoryReader: Sendable {
         var values: [BinaryValue] = []
     }
 
-    /// What the server says beside the history.
+    /// The state of the server that is read with the history.
     struct Head {
         let snapshot: ServerSnapshot
         let system: Int64
@@ -28,7 +28,7 @@ struct HistoryReader: Sendable {
             "SELECT pg_current_snapshot()::text, s.system_identifier, pg_is_in_recovery(), p.number, p.system, p.xid, "
             + "array_to_string(p.running, ',') FROM pg_control_system() s, \(HistoryTables.purges) p"
 
-        /// - Throws: ``ServerError`` where the tables of the history are damaged.
+        /// - Throws: ``ServerError`` if the tables of the history are damaged.
         init(_ result: QueryResult) throws {
             guard result.rowCount == 1, let snapshot = ServerSnapshot(result.text(0, 0)) else {
                 throw ServerError(code: "", message: "\(HistoryTables.purges) has no row.", isConnectionLost: false)
@@ -61,7 +61,7 @@ struct HistoryReader: Sendable {
                 + "AND \(condition.sql) ORDER BY t.xid DESC LIMIT 1", condition.values)
     }
 
-    /// Returns what is seen of the server's own transactions up to the newest one.
+    /// Returns the transactions of the server itself that are seen, up to the newest one.
     private static func seen(_ head: Head, _ newest: QueryResult) -> SeenTransactions {
         var seen = SeenTransactions(system: head.system)
         seen.end = head.purge.system == head.system && head.purge.number > 0 ? head.purge.xid + 1 : 0
@@ -85,11 +85,10 @@ struct HistoryReader: Sendable {
 
     /// Returns the transactions after a boundary, in the order of their numbers.
     ///
-    /// - Throws: Code 134301 where some of them were deleted, or where the database is another one than that of the boundary, or an earlier
-    ///   state of it.
+    /// - Throws: Code 134301 if some of them were deleted, or if the database differs from that of the boundary, or is in an earlier state of it.
     func transactions(_ query: HistoryQuery, _ connection: Connection) async throws -> [HistoryRecord] {
         let (condition, known) = try self.condition(after: query.boundary)
-        // What the boundary itself excludes is seen.
+        // The transactions that the boundary itself excludes are seen.
         let before: Condition? = known == nil ? Condition(sql: "NOT (\(condition.sql))", values: condition.values) : nil
         var calls = [
             Call(
@@ -136,7 +135,7 @@ struct HistoryReader: Sendable {
         }
     }
 
-    /// Returns the condition of the transactions after a boundary; and what a token has seen, for that of one.
+    /// Returns the condition for the transactions after a boundary, and the transactions that its token has seen, if it has one.
     private func condition(after boundary: HistoryQuery.Boundary) throws -> (Condition, SeenTransactions?) {
         switch boundary {
         case .beginning: return (Condition(sql: "true"), nil)
@@ -164,7 +163,7 @@ struct HistoryReader: Sendable {
         Call("SELECT id FROM \(HistoryTables.transactions) WHERE number = $1", [.integer(seen.witness?.number ?? 0)])
     }
 
-    /// Throws where the history does not continue what a token has seen.
+    /// Throws if the history does not continue the one that a token has seen.
     private func check(
         _ seen: SeenTransactions, _ head: Head, witness: QueryResult, _ found: Set<Int64>, _ connection: Connection
     ) async throws {
@@ -178,7 +177,7 @@ struct HistoryReader: Sendable {
         }
         guard head.purge.number > 0, head.purge.system == head.system else { return }
         if head.purge.number > seen.last { throw expired(Self.deleted) }
-        // What ran when the token was taken may have been committed, and deleted, since.
+        // A transaction that was running when the token was taken may have been committed, and deleted, since.
         let doubtful = seen.unseen.filter { head.purge.mayContain($0) && head.snapshot.hasEnded($0) && !found.contains($0) }
         if doubtful.isEmpty { return }
         let committed = try await connection.query(

@@ -11,25 +11,25 @@ final class RemoteChangeListener: Sendable {
     private let pool: ConnectionPool
     private let channel: String
     private let task = LockedBox<Task<Void, Never>?>(nil)
-    /// The seconds after which the store is looked at although nobody has told of a commit: wake-ups may be lost.
+    /// The seconds after which the listener looks at the store without a notification: notifications may be lost.
     private let interval: Double
-    /// The same where nobody can be woken: a program between lends sessions for a transaction.
+    /// The same interval if notifications are impossible: a proxy lends sessions for single transactions.
     private static let deafInterval = 2.0
     /// The longest pause between attempts to connect, in seconds.
     private static let longestPause = 30.0
 
-    /// - Parameter pool: Opens the connection, which does not count as one of its own.
+    /// - Parameter pool: Opens the connection, which does not count as one of the pool's.
     init(_ pool: ConnectionPool, channel: String, interval: Double) {
         (self.pool, self.channel, self.interval) = (pool, channel, interval)
     }
 
     deinit { stop() }
 
-    /// What tells whether there were commits.
+    /// A state of the store that shows whether there were commits.
     struct Look: Sendable {
         /// A text that changes with commits.
         let state: String
-        /// The end of the history, where there is one.
+        /// The end of the history, if there is one.
         let position: HistoryPosition?
 
         /// Looks at a store.
@@ -48,8 +48,8 @@ final class RemoteChangeListener: Sendable {
     /// Starts to listen.
     ///
     /// - Parameters:
-    ///   - since: What is known.
-    ///   - post: Called after commits, one call for those that come together.
+    ///   - since: The last known state.
+    ///   - post: Called after commits, once for commits that arrive together.
     func start(since: Look, _ history: StoreHistory, post: @escaping @Sendable (Look) -> Void) {
         let (pool, channel, longInterval) = (pool, channel, interval)
         let made = Task.detached {
@@ -65,12 +65,12 @@ final class RemoteChangeListener: Sendable {
                     }
                     let interval = connection.ownsSession ? longInterval : min(longInterval, Self.deafInterval)
                     pause = 0.1
-                    // First, and whenever nobody has told of a commit for long, what was missed.
+                    // Missed commits are detected at first, and whenever no notification has come for long.
                     var isWoken = false
                     while true {
                         let look = try await Look(connection, keepsHistory: history.isKept)
                         if isWoken || look.state != known {
-                            // Who is told fetches what there is now.
+                            // A notified context fetches the present state.
                             await pool.replicas?.require(over: connection)
                             post(look)
                         }

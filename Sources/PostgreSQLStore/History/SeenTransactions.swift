@@ -21,10 +21,10 @@ struct ServerSnapshot {
     func hasEnded(_ number: Int64) -> Bool { number < end && !running.contains(number) }
 }
 
-/// The transactions of a history that a reader has seen: what a token has of this store.
+/// The transactions of a history that a reader has seen: the part of a token about this store.
 ///
-/// Transactions are not committed in the order of their numbers, neither of those in the server nor of those of a sequence. One that runs
-/// while a token is taken is listed in the token, and is read with it later.
+/// Transactions are not committed in the order of their numbers, neither those of the server nor those of a sequence. A transaction that runs while a
+/// token is taken is listed in the token, and is read with that token later.
 struct SeenTransactions: Equatable {
     /// The cluster whose numbers these are.
     var system: Int64
@@ -36,7 +36,7 @@ struct SeenTransactions: Equatable {
     var otherSystems: Int64 = 0
     /// The greatest number in the history that was seen.
     var last: Int64 = 0
-    /// The seen transaction with the greatest number in the server: if it is gone, so may others be.
+    /// The seen transaction with the greatest number in the server: if it is gone, others may be gone, too.
     var witness: (number: Int64, id: UUID)?
 
     init(system: Int64) { self.system = system }
@@ -53,13 +53,13 @@ struct SeenTransactions: Equatable {
         entry.system == system ? entry.xid < end && !unseen.contains(entry.xid) : entry.number <= otherSystems
     }
 
-    /// Returns what is seen after each of some transactions.
+    /// Returns the transactions seen after each of some transactions.
     ///
     /// - Parameters:
-    ///   - entries: All transactions that a snapshot contains and these do not, in the order of their numbers in the history.
+    ///   - entries: All transactions that the snapshot contains and these do not, ordered by their numbers in the history.
     func following(_ entries: [Entry], in snapshot: ServerSnapshot) -> [SeenTransactions] {
         var seen = self
-        // What had ended and is none of the entries is no transaction of the history, and never will be.
+        // A transaction that has ended and is not among the entries is not, and never will be, part of the history.
         seen.unseen = unseen.filter { !snapshot.hasEnded($0) }
         let own = entries.filter { $0.system == system }.map(\.xid).sorted()
         seen.unseen.formUnion(own.prefix { $0 < end })
@@ -70,7 +70,7 @@ struct SeenTransactions: Equatable {
                 seen.otherSystems = max(seen.otherSystems, entry.number)
                 return seen
             }
-            // No transaction of another cluster comes after one of this.
+            // No transaction of another cluster follows one of this cluster.
             seen.otherSystems = .max
             seen.unseen.remove(entry.xid)
             guard entry.xid >= seen.end else { return seen }
@@ -97,7 +97,7 @@ struct SeenTransactions: Equatable {
         return "1:\(system):\(end):\(list):\(otherSystems):\(last):\(mark)"
     }
 
-    /// Creates what a token has; nil for another text.
+    /// Creates the value from its text in a token; nil for any other text.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 7, parts[0] == "1", let system = Int64(parts[1]), let end = Int64(parts[2]), let other = Int64(parts[4]),
@@ -111,7 +111,7 @@ struct SeenTransactions: Equatable {
 }
 
 extension [Int64] {
-    /// Returns the first index of a sorted list whose element, as those after it, matches.
+    /// Returns the first index of a sorted list from which on all elements match.
     fileprivate func partitioningIndex(_ matches: (Int64) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -6,11 +6,11 @@ internal import Predicates
 internal import SQLQueries
 internal import Synchronization
 
-/// Whether a store keeps a history, and what it keeps of deleted objects.
+/// Whether a store keeps a history, and the tombstones that it keeps of deleted objects.
 // `kept` is an atomic; the texts are in a `LockedBox`.
 final class StoreHistory: Sendable {
     private let kept: Atomic<Bool>
-    /// The texts of statements with the mark of their transaction, by those without it: a program mostly saves the same properties.
+    /// The texts of statements with the mark of their transaction, by their texts without it: a program mostly saves the same properties.
     private let markedTexts = LockedBox<[String: String]>([:])
     private static let markedTextLimit = 200
 
@@ -24,7 +24,7 @@ final class StoreHistory: Sendable {
     /// Returns the text of a statement with the mark of its transaction, which `make` returns the first time.
     func markedText(of sql: String, _ make: () -> String) -> String { markedTexts.kept(sql, limit: Self.markedTextLimit, make) }
 
-    /// Returns what a deleted object of an entity leaves behind, as an SQL expression; nil for nothing.
+    /// Returns the tombstone of a deleted object of an entity, as an SQL expression; nil if there is none.
     ///
     /// - Parameter alias: The alias of the entity's table.
     static func tombstone(of entity: SQLEntity, _ alias: String) -> String? {

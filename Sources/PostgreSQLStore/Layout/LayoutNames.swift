@@ -4,8 +4,8 @@ internal import SQLQueries
 
 /// The names of tables and columns that are in use.
 ///
-/// A name is that of the model in lower case, its words separated by underscores, so that SQL needs no quotes for most. Names that become
-/// equal get a number, in the order of the model's names.
+/// A name is that of the model in lower case, its words separated by underscores, so that most need no quotes in SQL. Names that become equal get a
+/// number, in the order of the model's names.
 struct LayoutNames {
     private var taken: Set<String>
     /// PostgreSQL cuts longer names, in bytes.

@@ -109,7 +109,7 @@ struct PostgreSQLLayout {
         tables.append(SQLTable(name: table, columns: columns))
     }
 
-    /// Adds the column of a key; and of the entity of its row, where that may be one of several.
+    /// Adds the column of a key, and that of its row's entity if there may be several.
     private mutating func addKey(
         _ name: String, to destination: NSEntityDescription, _ relationship: NSRelationshipDescription, in table: SQLIdentifier,
         _ taken: inout LayoutNames, _ columns: inout [SQLTable.Column]
@@ -202,12 +202,12 @@ enum PostgreSQLTables {
     static let entities = "coredata_entities"
     /// There while a migration has left indexes to be built.
     static let indexes = "coredata_indexes"
-    // Those of the history, where there is one.
+    // The tables of the history, if there is one.
     static let transactions = "coredata_transactions"
     static let changes = "coredata_changes"
     static let purges = "coredata_purges"
 
-    /// The names that no table of a model gets.
+    /// The names that no table of a model may have.
     static let all = [metadata, commits, entities, indexes, transactions, changes, purges]
 }
 

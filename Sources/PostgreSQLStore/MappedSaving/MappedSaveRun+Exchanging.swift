@@ -5,7 +5,7 @@ internal import MappedTables
 internal import SQLQueries
 
 extension MappedSaveRun {
-    /// Gives one of the columns of a row another value, so that others may have that which it has.
+    /// Gives one of the columns of a row a temporary value, so that other rows can take its value.
     mutating func park(_ change: StoreChange, _ columns: [CatalogueColumn]) async throws {
         let table = mapping.table(try content.sqlEntity(change.entity))
         try await send()
@@ -15,7 +15,7 @@ extension MappedSaveRun {
                 return
             }
         }
-        // The statement that needs the value says what is wrong.
+        // The statement that needs the value reports the error.
     }
 
     /// Sets a column of a row, and returns whether the rules of the table allow that.
@@ -34,7 +34,7 @@ extension MappedSaveRun {
         }
     }
 
-    /// Returns what knows which of the rows to be changed have a place in an index for some rows.
+    /// Returns the membership test for partial indexes, for the rows to be changed.
     func membership() async throws -> MappedSaveOrder<PostgreSQLTableDialect>.Membership {
         struct Place: Hashable {
             let id: NSManagedObjectID
@@ -83,7 +83,7 @@ extension PostgreSQLTableDialect {
                         + "WHERE label NOT IN (SELECT \(name) FROM \(table.sql)) LIMIT 1)"
                 ]
             case .text, .spelled: ["md5(random()::text)::\(declared)"]
-            // An address that nobody has: one of those for documentation.
+            // An address reserved for documentation, which no row has.
             case .address:
                 [
                     "(SELECT address FROM (SELECT '2001:db8::'::inet + (random() * 1e15)::bigint AS address) AS a "

@@ -5,7 +5,7 @@ internal import MappedTables
 internal import SQLQueries
 
 extension MappedSaveRun {
-    /// Inserts new rows, none of which refers to another of them.
+    /// Inserts new rows, which do not refer to each other.
     mutating func insert(_ level: [(change: StoreChange, omitted: Set<Int>)]) async throws {
         for part in stride(from: 0, to: level.count, by: 1000).map({ level[$0..<min($0 + 1000, level.count)] }) {
             // Others may be sent with them.

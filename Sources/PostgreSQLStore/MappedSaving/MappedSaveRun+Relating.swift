@@ -7,7 +7,7 @@ internal import SQLQueries
 extension MappedSaveRun {
     // MARK: Deletions
 
-    /// Deletes rows of an entity that are as they were read, or as the save itself has made them since.
+    /// Deletes rows of an entity that are unchanged since they were read, or since the save itself has changed them.
     mutating func delete(_ entity: SQLEntity, _ deleted: [StoreChange]) async throws {
         let table = mapping.table(entity)
         func isLookedAt(_ change: StoreChange) -> Bool { change.baseVersion != nil && !parked.contains(change.objectID) }
@@ -44,7 +44,7 @@ extension MappedSaveRun {
 
     // MARK: Pairs
 
-    /// Writes the pairs of many-to-many relationships: those that go before those that come, which may be unique.
+    /// Writes the pairs of many-to-many relationships. Deletions come before insertions, which may have to be unique.
     mutating func writePairs() async throws {
         for isNew in [false, true] {
             for change in changes.inserted + changes.updated where !change.lists.isEmpty {
@@ -83,7 +83,7 @@ extension MappedSaveRun {
         guard pairs.insert(pair).inserted else { return }
         let alias = MappedTable.alias
         if isNew {
-            // Others may add it at the same time. What else the table forbids is an error.
+            // Another transaction may insert the pair at the same time. Any other violation is an error.
             let columns = own.written("$1") + far.written("$2")
             let names = columns.map { LayoutNames.identifier($0.column).sql }.joined(separator: ", ")
             let tail = table.isUnique ? " ON CONFLICT (\(names)) DO NOTHING" : ""

@@ -12,16 +12,16 @@ struct MappedSaveRun {
     let changes: StoreChangeSet
     /// The IDs of new objects whose rows are inserted, by their temporary ones.
     var assigned: [NSManagedObjectID: NSManagedObjectID] = [:]
-    /// What is sent with the next round trip.
+    /// The statements to send with the next round trip.
     var calls: [Call] = []
-    /// What the number of rows changed by a call says.
+    /// The expected row count of each call, with the changes that it writes.
     var checks: [(call: Int, expected: Int, changes: [StoreChange], isDeletion: Bool)] = []
     /// The objects some of whose rows were not there to be updated, or to be deleted.
     private var unwritten: [StoreChange] = []
     private var undeleted: [StoreChange] = []
     /// The objects whose rows have given up a unique value, so that their version is another one.
     var parked: Set<NSManagedObjectID> = []
-    /// The pairs that are written already: both ends of a relationship tell of each.
+    /// The pairs that are written already: both ends of a relationship report each pair.
     var pairs: Set<MappedPair> = []
     /// The number of statements that are sent at once.
     private static let callLimit = 1000
@@ -33,7 +33,7 @@ struct MappedSaveRun {
 
     /// Writes everything, up to the commit.
     ///
-    /// - Parameter looksAtValues: Whether unique values are given up before others take them. It takes more round trips.
+    /// - Parameter looksAtValues: Whether unique values are given up before other rows take them. It takes more round trips.
     /// - Returns: The rows as they are now, and the number of the transaction.
     /// - Throws: ``StoreConflicts``; the errors of the server.
     mutating func write(looksAtValues: Bool) async throws -> (SaveOutcome, MappedSaving.Transaction) {
@@ -62,10 +62,10 @@ struct MappedSaveRun {
         return (outcome, transaction)
     }
 
-    /// Begins the transaction, and locks the rows that will be updated, or must be unchanged: later, they may have been changed by the save itself, by its
-    /// foreign keys and triggers. Rows that will be deleted are looked at without a lock, for which rights to update them would be needed.
+    /// Begins the transaction, and locks the rows that will be updated, or must be unchanged: later, the save itself may have changed them, through
+    /// its foreign keys and triggers. Rows that will be deleted are compared without a lock, which would require the right to update them.
     ///
-    /// - Throws: ``StoreConflicts`` where others have changed or deleted a row.
+    /// - Throws: ``StoreConflicts`` if others have changed or deleted a row.
     private mutating func begin() async throws -> MappedSaving.Transaction {
         var calls = [Call("BEGIN"), Call("SET CONSTRAINTS ALL DEFERRED"), Call(MappedSaving.Transaction.query)]
         var looks: [[StoreChange]] = []
@@ -112,7 +112,7 @@ struct MappedSaveRun {
         return groups.values.sorted { $0.entity.number < $1.entity.number }
     }
 
-    /// Returns the rows of deleted objects that were never read: what they refer to counts for the order.
+    /// Returns the rows of deleted objects that were never read: their references determine the order.
     private func unreadRows() async throws -> [NSManagedObjectID: Row] {
         let unread = changes.deleted.filter { $0.base == nil }.map(\.objectID)
         if unread.isEmpty { return [:] }
@@ -182,13 +182,13 @@ struct MappedSaveRun {
         }
     }
 
-    /// Throws where a row was not written, or not deleted, that should be.
+    /// Throws if a row that should have been written or deleted was not.
     private func checkWritten() async throws {
         var left = unwritten
         if !undeleted.isEmpty {
             let found = try await content.readRows(undeleted.map(\.objectID), over: connection)
             let there = Set(found.rows.map(\.knownObjectID)).union(found.failures.map(\.id))
-            // The others are gone because the save has deleted what they referred to.
+            // The other rows are gone because the save has deleted the rows that they referred to.
             left += undeleted.filter { there.contains(resolved($0.objectID)) }
         }
         if left.isEmpty { return }
@@ -196,7 +196,7 @@ struct MappedSaveRun {
         throw conflicts.isEmpty ? unchanged(left) : StoreConflicts(conflicts)
     }
 
-    /// Returns the error of rows that are as they were read, and cannot be changed.
+    /// Returns the error of rows that are unchanged since they were read, and cannot be changed.
     private func unchanged(_ changes: [StoreChange]) -> NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "The store at \(content.place) cannot be saved.",
@@ -208,9 +208,9 @@ struct MappedSaveRun {
 
     // MARK: Updates
 
-    /// Updates the changed columns of a row, which is locked.
+    /// Updates the changed columns of a locked row.
     ///
-    /// - Parameter slots: The properties to write; nil for those that were changed.
+    /// - Parameter slots: The properties to write; nil for all changed ones.
     private mutating func update(_ change: StoreChange, slots: Set<Int>? = nil) async throws {
         guard let row = change.row else { return }
         let entity = try content.sqlEntity(change.entity)

@@ -8,12 +8,12 @@ internal import SQLQueries
 /// Saves changes to the tables of another program.
 struct MappedSaving: Sendable {
     private let content: StoreContent
-    /// The number of attempts to save, where nothing of the earlier ones can have been seen.
+    /// The number of attempts to save, if no effect of the earlier ones can have been seen.
     private static let attemptLimit = 6
 
     init(_ content: StoreContent) { self.content = content }
 
-    /// Writes everything in one transaction, which is repeated where others were in its way.
+    /// Writes everything in one transaction, which is retried if it conflicted with others.
     func save(_ changes: StoreChangeSet) async throws -> SaveOutcome {
         if let mapping = content.mapping {
             try MappedSaveOrder<PostgreSQLTableDialect>.checkWritable(changes, mapping, content.sqlEntity)
@@ -57,9 +57,9 @@ struct MappedSaving: Sendable {
 
     /// Writes everything in one transaction.
     ///
-    /// - Parameter looksAtValues: Whether unique values are given up before others take them.
-    /// - Returns: What was saved; nil where the connection was lost and the transaction will never be committed.
-    /// - Throws: ``ServerError`` where nothing is committed; code 134070 where that cannot be determined.
+    /// - Parameter looksAtValues: Whether unique values are given up before other rows take them.
+    /// - Returns: The saved rows; nil if the connection was lost and the transaction will never be committed.
+    /// - Throws: ``ServerError`` if nothing is committed; code 134070 if that cannot be determined.
     private func outcome(of changes: StoreChangeSet, looksAtValues: Bool) async throws -> SaveOutcome? {
         let (content, changes) = (content, changes)
         typealias Written = (outcome: SaveOutcome, lost: (error: ServerError, transaction: Transaction)?)
@@ -75,7 +75,7 @@ struct MappedSaving: Sendable {
                 return (outcome, nil)
             }
         } catch {
-            // A conflict is what was read of others' changes.
+            // A conflict contains other clients' changes, which were read.
             content.pool.replicas?.forget()
             throw error
         }
@@ -85,10 +85,10 @@ struct MappedSaving: Sendable {
         return try await isCommitted(transaction, lost) ? written.outcome : nil
     }
 
-    /// Returns whether a transaction is committed, as the server remembers.
+    /// Returns whether a transaction is committed, according to the server.
     ///
-    /// The statement writes a message that nobody reads, so that its own commit waits for the synchronous standby, which then has the transaction, too: a
-    /// server that crashed while the commit waited remembers it after it has started again, and the standby may take over without it.
+    /// The statement writes a message that has no reader, so that its own commit waits for the synchronous standby, which then has the transaction,
+    /// too. A server that crashed while the commit waited still has the transaction after a restart, and the standby may take over without it.
     private func isCommitted(_ transaction: Transaction, _ lost: ServerError) async throws -> Bool {
         var reason = "\(lost)"
         // About a minute: a server needs some time to start again, or another to take over.
@@ -110,7 +110,7 @@ struct MappedSaving: Sendable {
                 if status == "aborted" { return false }
                 reason = "The transaction has not ended."
             } catch { reason = "\(error)" }
-            // To get a connection may have taken long, too.
+            // Obtaining a connection may have taken long, too.
             if ContinuousClock.now > end { break }
             try await Pause.wait(pause)
         }

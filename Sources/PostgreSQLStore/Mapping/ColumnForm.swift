@@ -10,11 +10,11 @@ enum ColumnForm: Sendable, Equatable {
     case boolean
     case double(isShort: Bool)
     case decimal(isMoney: Bool)
-    /// Text, by itself.
+    /// Text, unconverted.
     case text
-    /// What has a form as text: enums, times and any other type.
+    /// A value in its text form: enums, times and any other type.
     case spelled
-    /// A network address, `inet`: text as PostgreSQL shows it, in which the bits of a host are not counted, as they are where it is converted to text.
+    /// A network address, `inet`: text as PostgreSQL shows it, without the number of a host's bits, which a conversion to text would include.
     case address
     case uuid
     case bytes
@@ -26,7 +26,7 @@ enum ColumnForm: Sendable, Equatable {
     case day
     /// JSON text.
     case json
-    /// What is read and written as JSON: an array, whose elements have a type, or a row.
+    /// A value that is read and written as JSON: an array, whose elements have a type, or a row.
     case array(element: String)
     case row
 
@@ -66,7 +66,7 @@ enum ColumnForm: Sendable, Equatable {
             }
     }
 
-    /// The form of a type for an attribute of a storage; nil where the attribute cannot hold the type.
+    /// The form of a type for an attribute of a storage; nil if the attribute cannot hold the type.
     init?(_ type: CatalogueType, for storage: SQLStorage) {
         let natural = ColumnForm(type)
         switch (storage, natural) {
@@ -98,7 +98,7 @@ enum ColumnForm: Sendable, Equatable {
         }
     }
 
-    /// Returns what selects a column.
+    /// Returns the SQL that selects a column.
     func selected(_ column: String) -> String {
         switch self {
         case .integer, .boolean, .uuid, .bytes, .moment, .decimal(isMoney: false), .double(isShort: false): column
@@ -116,7 +116,7 @@ enum ColumnForm: Sendable, Equatable {
     /// Returns the text of a column's value, as PostgreSQL shows it.
     func text(_ column: String) -> String { self == .address ? "pg_catalog.abbrev(\(column))" : "\(column)::text" }
 
-    /// Returns the value of a column from a parameter, or from what selects one.
+    /// Returns the value of a column from a parameter, or from the SQL that selects one.
     ///
     /// - Parameters:
     ///   - parameter: Such as `$2`.
@@ -183,7 +183,7 @@ extension ColumnForm {
         }
     }
 
-    /// What may be unexpected about the type.
+    /// A remark on a form that may be unexpected; nil for others.
     var note: String? {
         switch self {
         case .spelled, .address: "read and written as text"

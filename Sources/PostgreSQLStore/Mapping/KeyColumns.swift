@@ -39,7 +39,7 @@ extension SQLKeyKind {
         }
     }
 
-    /// Returns a key as a parameter; nil for a key of another kind, and for one that no row has.
+    /// Returns a key as a parameter; nil for a key of another kind, and for a key that no row can have.
     func value(_ reference: NSManagedObjectID.Reference) -> BinaryValue? {
         switch (self, reference) {
         case (.integer, .integer(let number)): .integer(number)

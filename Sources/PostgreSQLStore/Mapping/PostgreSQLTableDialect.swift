@@ -31,7 +31,7 @@ enum PostgreSQLTableDialect: TableDialect {
     static var transformables: String { "JSON, an array, a row or bytes" }
     static func drafted(_ type: CatalogueType) -> DraftedType? {
         let form = ColumnForm(type)
-        // An enum is read as text, like other types, and has its labels besides.
+        // An enum is read as text, like other types, and additionally has its labels.
         let labels = type.kind == "e" ? type.labels : []
         return DraftedType(form.attributeType, note: form.note, labels: labels)
     }
@@ -49,7 +49,8 @@ enum PostgreSQLTableDialect: TableDialect {
     }
     static func written(_ parameter: String, _ form: ColumnForm, _ type: CatalogueType) -> String { form.written(parameter, type) }
 
-    /// The number of the transaction that wrote the row. The rows of what is not a table have none; their content says whether they have changed.
+    /// The number of the transaction that wrote the row. Rows of a relation that is not a table have none; a digest of their content shows whether
+    /// they have changed.
     static func version(of relation: CatalogueRelation, _ columns: [CatalogueColumn], as table: String) -> String {
         relation.kind == .table ? "\(table).xmin::text::bigint" : "hashtextextended(\(table)::text, 0)"
     }
@@ -63,7 +64,7 @@ enum PostgreSQLTableDialect: TableDialect {
 
     static func digest(of columns: [CatalogueColumn], in table: String) -> String {
         let texts = columns.map { ColumnForm.digested("\(table).\(TableNames.identifier($0.name))", $0.type) }.joined(separator: ", ")
-        // The text of an array quotes its elements, and tells NULL from a text.
+        // The text of an array quotes its elements, and distinguishes NULL from a text.
         return "encode(substring(sha256(convert_to(ARRAY[\(texts)]::text[]::text, 'UTF8')) FROM 1 FOR 16), 'hex')"
     }
 
@@ -84,7 +85,7 @@ enum PostgreSQLTableDialect: TableDialect {
 
     static func equal(_ name: String, _ column: CatalogueColumn, _ value: String, as target: CatalogueColumn) -> String {
         if target.type.name == "citext", !target.type.isBuiltIn {
-            // Without its schema, a text's operator is found where the schema is not searched.
+            // Without its schema, a text's operator is only found if the schema is in the search path.
             let schema = target.type.sql.split(separator: ".").dropLast().joined(separator: ".")
             return "(\(name))::\(target.type.sql) OPERATOR(\(schema).=) (\(value))::\(target.type.sql)"
         }
@@ -167,9 +168,9 @@ struct CatalogueType: Sendable {
     let name: String
     /// The name in SQL, with its schema.
     let sql: String
-    /// The type of the column as it was declared, such as `character varying(20)`.
+    /// The declared type of the column, such as `character varying(20)`.
     let declared: String
-    /// What the type is: `b` for a base type, `e` for an enum, `c` for a row, `r` for a range and `m` for several.
+    /// The kind of the type: `b` for a base type, `e` for an enum, `c` for a row, `r` for a range and `m` for a multirange.
     let kind: String
     /// The name in SQL of the type of the elements, for an array.
     let element: String?
@@ -177,7 +178,7 @@ struct CatalogueType: Sendable {
     let labels: [String]
     /// Whether it is one of PostgreSQL's own.
     let isBuiltIn: Bool
-    /// The collation of the column in SQL, where it takes other texts than the same for equal.
+    /// The collation of the column in SQL, if it treats different texts as equal.
     var collation: String?
 }
 #endif

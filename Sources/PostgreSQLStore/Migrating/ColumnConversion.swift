@@ -5,7 +5,7 @@ internal import SQLQueries
 
 /// The values of columns that change their type, or are new.
 enum ColumnConversion {
-    /// Returns what makes a value of a column one of another type; nil where it stays as it is.
+    /// Returns the SQL that converts a value of a column to another type; nil if the value stays as it is.
     static func conversion(from old: SQLStorage, to new: SQLStorage) -> ((SQLIdentifier) -> String)? {
         switch (old, new) {
         case (.boolean, .integer): { "\($0)::integer::bigint" }

@@ -3,13 +3,13 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// What becomes of the columns of one table in a migration.
+/// The changes to the columns of one table in a migration.
 struct ColumnPlan {
     private let table: SQLTable
     private let before: SQLTable
     private let migration: LayoutMigration
     private var origins: [SQLIdentifier: [LayoutMigration.Origin]] = [:]
-    /// The new columns by the older ones that stay in place.
+    /// The new columns by the older columns that are kept in place.
     private(set) var reused: [SQLIdentifier: SQLIdentifier] = [:]
     /// The names that older columns have meanwhile, or for good.
     private(set) var current: [SQLIdentifier: SQLIdentifier] = [:]
@@ -34,7 +34,7 @@ struct ColumnPlan {
         isRequired(column) ? String(column.type.dropLast(required.count)) : column.type
     }
 
-    // MARK: Where values come from
+    // MARK: Sources of values
 
     private mutating func add(
         _ column: SQLIdentifier, _ number: Int64, _ source: SQLIdentifier, _ value: ((SQLIdentifier) -> String)? = nil
@@ -81,7 +81,7 @@ struct ColumnPlan {
         try findOneWay(kept)
     }
 
-    /// The keys of one-way relationships that lead here are in this table.
+    /// The keys of one-way relationships to this entity are in this table.
     private mutating func findOneWay(_ kept: LayoutMigration.Kept) throws {
         for owner in migration.kept {
             for relation in owner.mapped.relationships {
@@ -145,7 +145,7 @@ struct ColumnPlan {
 
     // MARK: Statements
 
-    /// Returns what gives columns their new names, and adds and fills new ones.
+    /// Returns the statements that rename columns, and add and fill new ones.
     mutating func beginning() -> [String] {
         var statements: [String] = []
         let name = table.name
@@ -180,7 +180,7 @@ struct ColumnPlan {
         return statements
     }
 
-    /// Returns what drops older columns, and says which values are required.
+    /// Returns the statements that drop older columns, and make values required.
     func ending() -> [String] {
         var statements = before.columns.filter { reused[$0.name] == nil }.map {
             "ALTER TABLE \(table.name) DROP COLUMN \(current[$0.name] ?? $0.name)"

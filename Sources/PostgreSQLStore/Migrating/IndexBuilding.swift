@@ -3,12 +3,12 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// Builds the indexes that a migration has left to be built, each for itself, while others read and write (`CREATE INDEX CONCURRENTLY`).
+/// Builds the indexes that a migration has left to be built, one at a time, while other clients read and write (`CREATE INDEX CONCURRENTLY`).
 ///
-/// The migration notes them in a table, which is there until all are built: whoever opens the store next goes on where a program was stopped.
+/// The migration lists them in a table, which exists until all are built: if a program stops, the next one that opens the store continues.
 struct IndexBuilding: Sendable {
     let pool: ConnectionPool
-    /// The number of the lock of those who migrate.
+    /// The number of the advisory lock of migrations.
     let migrationLock: Int64
     /// For how long an index is waited for by each attempt, while transactions are open that have begun before.
     private static let lockTimeout = "60s"
@@ -28,7 +28,7 @@ struct IndexBuilding: Sendable {
             + indexes.map { "INSERT INTO \(table) VALUES (\(sqlLiteral($0.name.name)), \(sqlLiteral($0.statement)))" }
     }
 
-    /// Builds what is left. An index that cannot be built is logged, and left for the next time: fetches find the same without it.
+    /// Builds the remaining indexes. An index that cannot be built is logged, and left for the next time: fetches find the same results without it.
     ///
     /// - Throws: `CancellationError`.
     func run() async throws {
@@ -36,7 +36,7 @@ struct IndexBuilding: Sendable {
         while true {
             attempt += 1
             do {
-                // Of its own: locks of a session stay with a connection that is given back.
+                // A separate connection: session locks remain with a connection that is returned to the pool.
                 let connection = try await pool.open()
                 return try await build(connection)
             } catch let error as ServerError {
@@ -53,7 +53,7 @@ struct IndexBuilding: Sendable {
         // A session that another program lends for a transaction keeps no lock.
         guard connection.ownsSession, try await hasNotes(connection) else { return }
         guard try await lock(connection) else { return }
-        // Those of large tables take longer than any fetch may.
+        // Indexes of large tables take longer than any fetch may.
         try await connection.execute("SET lock_timeout = '\(Self.lockTimeout)'; SET statement_timeout = 0")
         while let index = try await next(connection) {
             Log.store.notice("The index \(index.name) of the store at \(pool.settings.place) is built.")
@@ -69,14 +69,14 @@ struct IndexBuilding: Sendable {
         try await connection.execute("COMMIT")
     }
 
-    /// Returns whether this program is the one that builds, and not another.
+    /// Returns whether this program, and no other, builds the indexes.
     ///
-    /// The lock is not waited for by a statement: it would be in the way of the builder, who waits for those that see an older state of the table.
+    /// No statement waits for the lock: it would block the builder, which waits for all transactions with an older snapshot of the table.
     private func lock(_ connection: Connection) async throws -> Bool {
         // A session that was ended keeps its locks a little longer.
         for pause in [0, 0.05, 0.1, 0.3, 0.5, 1] {
             try await Pause.wait(pause)
-            // Each store has one of its own: it is held for long.
+            // Each store has a lock of its own, because it is held for a long time.
             let found = try await connection.query(
                 "SELECT pg_try_advisory_lock(hashtextextended(current_schema(), $1))", [.integer(migrationLock)])
             if found.integer(0, 0) != 0 { return true }

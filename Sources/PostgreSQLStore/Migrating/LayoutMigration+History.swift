@@ -3,8 +3,8 @@
 internal import SQLQueries
 
 extension LayoutMigration {
-    /// Returns what gives the changes of the history the new numbers of entities and the new names of properties, and deletes those of entities that
-    /// are gone.
+    /// Returns the statements that give the history's changes the new numbers of entities and the new names of properties, and delete the changes of
+    /// removed entities.
     func historyStatements() -> [String] {
         let table = PostgreSQLTables.changes
         var statements: [String] = []

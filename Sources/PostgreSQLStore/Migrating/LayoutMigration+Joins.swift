@@ -3,7 +3,7 @@
 internal import SQLQueries
 
 extension LayoutMigration {
-    /// Gives the tables of pairs their new names and columns, and fills those that were keys of rows before.
+    /// Renames the tables of pairs and their columns, and fills those that replace keys of rows.
     mutating func moveJoins(_ plans: [ColumnPlan]) throws {
         var made: Set<SQLIdentifier> = []
         var moves: [(join: SQLJoin, former: SQLJoin)] = []
@@ -47,7 +47,7 @@ extension LayoutMigration {
     }
 
     private mutating func moveJoins(_ moves: [(join: SQLJoin, former: SQLJoin)]) {
-        // Over names that nothing else has, for tables may exchange theirs.
+        // By way of temporary names, because tables may exchange theirs.
         for table in old.schema.joins {
             let move = moves.first { $0.former.table == table.name }
             current[table.name] = table.name

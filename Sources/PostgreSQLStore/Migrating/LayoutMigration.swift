@@ -3,9 +3,10 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// The statements that bring a store's own tables from one version of its model to another, in one transaction, and the indexes that are built after it.
+/// The statements that migrate a store's own tables from one version of its model to another, in one transaction, and the indexes that are built
+/// after it.
 ///
-/// Tables and columns stay where they are: they are renamed, added, filled and dropped. Constraints and indexes are made again only where they differ.
+/// Tables and columns stay in place: they are renamed, added, filled and dropped. Constraints and indexes are only recreated if they differ.
 struct LayoutMigration {
     /// A version of the model, and its tables.
     struct Version {
@@ -24,12 +25,12 @@ struct LayoutMigration {
         let old: SQLEntity
         let mapped: InferredMapping.Entity
     }
-    /// Where the values of a column come from, for the rows of one older entity.
+    /// The source of a column's values, for the rows of one older entity.
     struct Origin {
         let number: Int64
-        /// The older column, where its values stay as they are.
+        /// The older column, if its values stay unchanged.
         let column: SQLIdentifier?
-        /// What selects the value, with the names of older columns.
+        /// Returns the SQL that selects the value, with the names of older columns.
         let value: (SQLIdentifier) -> String
         let source: SQLIdentifier?
         /// Whether the value is that of every new row.
@@ -50,7 +51,7 @@ struct LayoutMigration {
     }
     /// The indexes of tables that may have rows.
     private(set) var indexes: [Index] = []
-    /// The names of the indexes that stay as they are.
+    /// The names of the indexes that stay unchanged.
     var keptIndexes: [SQLIdentifier] { new.definition.additions.filter(stays).compactMap(\.index) }
     /// The older table that each new one was.
     private var reused: [SQLIdentifier: SQLIdentifier] = [:]
@@ -66,7 +67,7 @@ struct LayoutMigration {
             else { return nil }
             return Kept(new: destination, old: source, mapped: mapped)
         }
-        // Deferred checks of earlier statements would be in the way of later ones.
+        // Pending deferred checks of earlier statements would block later ones.
         statements.append("SET CONSTRAINTS ALL IMMEDIATE")
         try chooseTables()
         deleteGone()
@@ -152,7 +153,7 @@ struct LayoutMigration {
         }
     }
 
-    /// Renames tables and their sequences, over names that nothing else has.
+    /// Renames tables and their sequences, by way of temporary names.
     private mutating func moveTables() {
         let names = Dictionary(reused.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         for table in old.schema.tables {
@@ -182,16 +183,16 @@ struct LayoutMigration {
 
     // MARK: Numbers of entities
 
-    /// Returns the new number of an older entity; nil where it is gone.
+    /// Returns the new number of an older entity; nil if it is removed.
     func newNumber(_ number: Int64) -> Int64? { kept.first { $0.old.number == number }?.new.number }
 
-    /// Returns what selects the new number of an entity.
+    /// Returns the SQL that selects the new number of an entity.
     func renumbered(_ column: String) -> String {
         let cases = kept.filter { $0.old.number != $0.new.number }.map { "WHEN \($0.old.number) THEN \($0.new.number)" }
         return cases.isEmpty ? column : "CASE \(column) \(cases.joined(separator: " ")) ELSE \(column) END"
     }
 
-    /// Deletes the rows of entities that are gone, while constraints see to what refers to them.
+    /// Deletes the rows of removed entities; constraints handle the references to them.
     private mutating func deleteGone() {
         for table in old.schema.tables {
             let former = old.schema.entities.filter { $0.table == table.name }

@@ -19,7 +19,7 @@ enum ColumnValues {
         return overflows ? Date.distantPast.timeIntervalSinceReferenceDate : Double(since2001) / 1e6
     }
 
-    /// Returns the microseconds since 2000 of seconds since 2001, rounded; nil where PostgreSQL has no such date.
+    /// Returns the microseconds since 2000 of seconds since 2001, rounded; nil if PostgreSQL has no such date.
     static func microseconds(_ seconds: Double) -> Int64? {
         // Bounded: within the dates that PostgreSQL has.
         guard seconds.isFinite, abs(seconds) < dateLimit, seconds > -2e11 else { return nil }
@@ -27,7 +27,7 @@ enum ColumnValues {
         return Int64((seconds * 1e6).rounded()) + DatabaseEpoch.secondsBefore2001 * 1_000_000
     }
 
-    /// Whether infinite dates are not on the same side of a date as those that they are read as.
+    /// Whether infinite dates lie on another side of a date than the dates that they are read as.
     static func reachesInfinity(_ value: BinaryValue) -> Bool {
         switch value {
         case .date(let microseconds): microseconds <= first || microseconds >= last
@@ -39,7 +39,7 @@ enum ColumnValues {
     private static let first = bound(.distantPast)
     private static let last = bound(.distantFuture)
 
-    /// Returns a date of a predicate. One that PostgreSQL does not have is beyond all that are stored.
+    /// Returns a date of a predicate. A date outside PostgreSQL's range becomes one beyond all stored dates.
     static func bound(_ date: Date) -> Int64 {
         let seconds = date.timeIntervalSinceReferenceDate
         return microseconds(seconds) ?? (seconds < 0 ? .min : .max)
@@ -171,7 +171,7 @@ extension BinaryValue {
         }
     }
 
-    /// Returns an array of one type: numbers of several types become one that holds all.
+    /// Returns an array of one type: numbers of several types are converted to one that holds all of them.
     private static func list(_ elements: [BinaryValue]) -> BinaryValue {
         func isNull(_ element: BinaryValue) -> Bool { if case .null = element { true } else { false } }
         let types = Set(elements.filter { !isNull($0) }.map(\.type))

@@ -10,12 +10,12 @@ struct DictionaryReader {
     let columns: [SQLResultColumn]
     let schema: SQLSchema
     let token: StoreToken
-    /// Whether columns hold texts as they are, and not in the form of ``PostgreSQLText``.
+    /// Whether columns hold unchanged texts, and not the form of ``PostgreSQLText``.
     let isVerbatim: Bool
 
     /// Returns the dictionary of a row.
     ///
-    /// - Throws: Code 134060 where a value cannot be converted to the type of its column; code 134091 for a date that PostgreSQL does not have.
+    /// - Throws: Code 134060 if a value cannot be converted to the type of its column; code 134091 for a date beyond PostgreSQL's range.
     func dictionary(_ result: QueryResult, _ row: Int) throws -> NSDictionary {
         let dictionary = NSMutableDictionary(capacity: columns.count)
         for column in columns {
@@ -41,7 +41,7 @@ struct DictionaryReader {
         return dictionary
     }
 
-    /// Throws where a calculation has moved a date beyond those that PostgreSQL has: it would be read as another one.
+    /// Throws if a calculation has moved a date beyond PostgreSQL's range: it would be read as another date.
     private func checkMoved(_ result: QueryResult, _ row: Int, _ column: SQLResultColumn) throws {
         guard [.max, .min].contains(result.integer(row, column.index)), column.column.expression.movesDates else { return }
         throw CoreDataError.make(
@@ -89,7 +89,7 @@ struct DictionaryReader {
 }
 
 extension ExpressionTree {
-    /// Whether dates may come from a calculation, and not from a store.
+    /// Whether dates may come from a calculation rather than from a stored value.
     fileprivate var movesDates: Bool {
         switch self {
         case .arithmetic, .cast: true

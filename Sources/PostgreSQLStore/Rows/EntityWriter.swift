@@ -21,11 +21,11 @@ final class EntityWriter: @unchecked Sendable {
         let kind: Kind
     }
 
-    /// What is copied for a slot: mostly the bytes of the row, without a value between.
+    /// A slot and how it is copied: mostly as the bytes of the row, without an intermediate value.
     private struct CopyStep {
         enum Form {
             case integer, boolean, double, text, uuid
-            /// What is copied as the step with this place says.
+            /// The form of the step at this index.
             case other(Int)
         }
         let slot: RowLayout.Slot
@@ -44,7 +44,7 @@ final class EntityWriter: @unchecked Sendable {
     let copy: String
     /// The slots of dates, which are rounded.
     let dateSlots: [RowLayout.Slot]
-    /// The statements that update some properties, by those: a program mostly changes the same ones.
+    /// The statements that update some properties, by these properties: a program mostly changes the same ones.
     private let updates = LockedBox<[PropertySet: UpdateStatement]>([:])
     private static let updateLimit = 100
 
@@ -163,13 +163,14 @@ final class EntityWriter: @unchecked Sendable {
         bytes.append(bigEndian: Int32(truncatingIfNeeded: number))
     }
 
-    /// Returns the statement that updates the changed properties of a row whose version is that which was read.
+    /// Returns the statement that updates the changed properties of a row if it still has the version that was read.
     func update(_ change: StoreChange, _ row: Row, key: Int64, orders: inout SQLOrderPositions) throws -> Call {
         let changed = properties(of: change, row)
         return Call(statement(updating: changed).plain, try values(updating: changed, row, key, &orders))
     }
 
-    /// Returns the statement of an update that writes nothing where others hold the row; nil for one that writes relationships, and may wait for other rows.
+    /// Returns the statement of an update that writes nothing if another transaction holds the row; nil for an update of relationships, which may
+    /// wait for other rows.
     func unwaitingUpdate(_ change: StoreChange, _ row: Row, key: Int64) throws -> Call? {
         let changed = properties(of: change, row)
         guard let sql = statement(updating: changed).unwaiting else { return nil }
@@ -194,8 +195,8 @@ final class EntityWriter: @unchecked Sendable {
         }
     }
 
-    /// Returns the properties that an update writes. A relationship with an unchanged destination is omitted where the row has a position in
-    /// the inverse's order: the destination may have nothing to save, and no position to assign.
+    /// Returns the properties that an update writes. A relationship with an unchanged destination is omitted if the row has a position in the
+    /// inverse's order: the destination may have nothing to save, and no position to assign.
     private func properties(of change: StoreChange, _ row: Row) -> PropertySet {
         var changed = change.changed
         guard let base = change.base else { return changed }

@@ -2,7 +2,7 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// Rows of a result, and those that cannot be read: a value of theirs is one that its attribute does not have.
+/// The rows of a result, and the rows that cannot be read, because their attribute cannot hold a value.
 struct ReadRows {
     var rows = RowList()
     private(set) var failures: [(id: NSManagedObjectID, place: Int, error: any Error)] = []
@@ -16,13 +16,13 @@ struct ReadRows {
 
     /// Returns the rows.
     ///
-    /// - Throws: The error of one that cannot be read.
+    /// - Throws: The error of a row that cannot be read.
     func all() throws -> RowList {
         if let failure = failures.first { throw failure.error }
         return rows
     }
 
-    /// The answer to a fetch: the objects alone where rows of some cannot be read, which say so when they are.
+    /// The answer to a fetch. If some rows cannot be read, it has object IDs only; reading such an object then reports the error.
     var answer: StoreAnswer {
         if failures.isEmpty { return .rows(rows) }
         var ids = rows.map { $0.knownObjectID }

@@ -4,7 +4,7 @@ internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// The columns of a SELECT of an entity's rows, and how they become rows.
+/// The columns of a SELECT of an entity's rows, and their conversion to rows.
 ///
 /// The first three columns are the key, the entity number and the version, followed by those of the entity and its subentities.
 // Immutable.
@@ -13,17 +13,17 @@ final class RowPlan: @unchecked Sendable {
     struct Step {
         enum Form {
             case integer, boolean, double, date, text, data, uuid
-            /// What is read as the kind with this place says.
+            /// The form of the kind at this index.
             case other(Int)
         }
         let column: Int
         let place: RowPlace
         let form: Form
     }
-    /// What is not read by its form alone.
+    /// A property whose form alone does not tell how to read it.
     enum Kind {
         case attribute(SQLStorage, NSAttributeDescription)
-        /// The destination and its keys, and the column of its entity where it may be one of several.
+        /// The destination and its keys, and the column of its entity if it may be one of several.
         case toOne(NSEntityDescription, SQLKeyKind, entityColumn: Int?)
     }
     /// How the rows of one entity are read.
@@ -74,7 +74,7 @@ final class RowPlan: @unchecked Sendable {
     let entity: SQLEntity
     let columns: [SQLIdentifier]
     let shapes: [Int64: Shape]
-    /// Whether columns hold texts as they are, and not in the form of ``PostgreSQLText``.
+    /// Whether columns hold unchanged texts, and not the form of ``PostgreSQLText``.
     let isVerbatim: Bool
     static let firstColumn = 3
 
@@ -122,9 +122,9 @@ final class RowReader {
     private let schema: SQLSchema
     private let token: StoreToken
     private var writers: [Int64: PackedRowWriter] = [:]
-    /// What the last row was read with: most have the entity of the one before.
+    /// The entity, shape and writer of the last row: most rows have the entity of the one before.
     private var last: (number: Int64, shape: RowPlan.Shape, writer: PackedRowWriter)?
-    /// The last created ID of a destination: rows that come together often have the same.
+    /// The last created ID of a destination: consecutive rows often have the same.
     private var lastID: NSManagedObjectID?
 
     init(_ plan: RowPlan, schema: SQLSchema, token: StoreToken) {

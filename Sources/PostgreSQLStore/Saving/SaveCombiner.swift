@@ -23,24 +23,24 @@ final class SaveCombiners: Sendable {
     }
 }
 
-/// Sends small saves of one entity together, where they come faster than the server answers.
+/// Combines small saves of one entity, if they arrive faster than the server answers.
 ///
-/// A transaction costs the server more than the row that it writes. So a save that finds two under way waits until one of them is answered; all that
-/// wait then are sent in one transaction, by the first of them. Each is a save of its own in everything but that: its row is compared with the version
-/// that was read, and a row of its own tells whether it was committed. One whose row others hold or have changed writes nothing and keeps nobody
-/// waiting; it is then done by itself, as are all of a transaction that fails.
+/// A transaction costs the server more than the row that it writes. So a save that finds two transactions under way waits until one of them is
+/// answered. Then the first waiting save sends all of them in one transaction. Each remains a save of its own in every other respect: its row is
+/// compared with the version that was read, and a row of its own tells whether it was committed. A save whose row another transaction holds or has
+/// changed writes nothing and delays no other save; it is then done alone. If a transaction fails, all of its saves are done alone.
 // `state` is guarded by its lock.
 final class SaveCombiner: Sendable {
-    /// What a save that has waited does.
+    /// The next step of a save that has waited.
     private enum Turn: Sendable {
         /// It sends itself and others.
         case leads([Waiter])
         case answered(Answer)
     }
-    /// What came of a save that was sent with others.
+    /// The outcome of a save that was sent with others.
     private enum Answer: Sendable {
         case done
-        /// It has written nothing.
+        /// The save has written nothing.
         case refused
         /// It was not sent.
         case failed(any Error)
@@ -58,14 +58,14 @@ final class SaveCombiner: Sendable {
         let first: Waiter
         let others: [Waiter]
 
-        /// Lets the first one send them.
+        /// Lets the first save send all of them.
         func begin() { first.continuation.resume(returning: .leads(others)) }
     }
     private struct State {
         /// The number of transactions under way.
         var running = 0
         var waiting: [Waiter] = []
-        /// Whether somebody looks from time to time whether saves wait for too long.
+        /// Whether a timer checks if saves wait for too long.
         var isWatched = false
 
         /// Returns whether one more transaction may begin, which is counted then.
@@ -91,9 +91,9 @@ final class SaveCombiner: Sendable {
     private static let patience: UInt64 = 20_000_000
     private static let timers = DispatchQueue(label: "PostgreSQLStore.saves")
 
-    /// Does a save, together with those that have waited for the same.
+    /// Does a save, together with saves that have waited for the same transaction.
     ///
-    /// - Returns: Whether it is done. If not, it has written nothing: do it by itself, which tells why.
+    /// - Returns: Whether it is done. If not, it has written nothing: do it alone, which reports the reason.
     /// - Throws: Code 134070 where that cannot be determined, and the errors of connecting.
     func run(_ save: SmallSave, _ content: StoreContent) async throws -> Bool {
         let answer: Answer
@@ -101,7 +101,7 @@ final class SaveCombiner: Sendable {
         case .answered(let known): answer = known
         case .leads(let others):
             let answers = await Self.send([save] + others.map(\.save), content)
-            // The server is not to wait for what the program does next.
+            // The server must not wait for the program's next steps.
             end()
             for (waiter, answer) in zip(others, answers.dropFirst()) { waiter.continuation.resume(returning: .answered(answer)) }
             answer = answers[0]
@@ -116,7 +116,7 @@ final class SaveCombiner: Sendable {
 
     // MARK: Turns
 
-    /// Waits until a save is answered, or is to send others with it; then call ``end()`` after those are sent.
+    /// Waits until a save is answered, or must send others with it; then call ``end()`` after those are sent.
     private func turn(of save: SmallSave) async -> Turn {
         await withCheckedContinuation { continuation in
             let (begins, isToBeWatched) = state.withLock { state in
@@ -130,7 +130,7 @@ final class SaveCombiner: Sendable {
         }
     }
 
-    /// Ends a transaction, and begins that of the saves that have come meanwhile.
+    /// Ends a transaction, and begins that of the saves that have arrived meanwhile.
     private func end() {
         let batch = state.withLock { state -> Batch? in
             if !state.waiting.isEmpty { return state.takeBatch() }
@@ -140,7 +140,7 @@ final class SaveCombiner: Sendable {
         batch?.begin()
     }
 
-    /// Sends what waits for too long: what is under way may wait itself, for a table that others hold.
+    /// Sends saves that wait for too long: the transactions under way may themselves be waiting, for a table that others have locked.
     private func watch() {
         Self.timers.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.patience / 2))) { [self] in
             let now = DispatchTime.now().uptimeNanoseconds
@@ -162,7 +162,7 @@ final class SaveCombiner: Sendable {
 
     /// Sends saves in one transaction.
     ///
-    /// - Returns: What came of each.
+    /// - Returns: The outcome of each.
     private static func send(_ saves: [SmallSave], _ content: StoreContent) async -> [Answer] {
         do {
             return try await content.withConnection { connection in
@@ -178,7 +178,7 @@ final class SaveCombiner: Sendable {
                 return results.map { $0.changedCount == 1 ? .done : .refused }
             }
         } catch let error as ServerError where !error.wasAwaited {
-            // Each is told its own error, if it has one.
+            // Each save reports its own error, if it has one.
             Log.store.debug("\(saves.count) saves to \(content.place) are done one by one. \(error)")
             return saves.map { _ in .refused }
         } catch { return saves.map { _ in .failed(error) } }

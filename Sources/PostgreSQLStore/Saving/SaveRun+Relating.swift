@@ -25,7 +25,7 @@ extension SaveRun {
         }
     }
 
-    /// Pairs are written from either end: what the other end has written already changes nothing.
+    /// Pairs are written from either end: a pair that the other end has already written changes nothing.
     private mutating func writePairs(
         _ owner: Int64, _ difference: ListDifference, _ relationship: NSRelationshipDescription, _ join: SQLJoin
     ) async throws {

@@ -8,17 +8,17 @@ struct SaveRun {
     let content: StoreContent
     let connection: Connection
     let changes: StoreChangeSet
-    /// Whether the transaction ends with the last statements: the server itself refuses what others have changed then.
+    /// Whether the transaction ends with the last statements: the server itself then refuses changes to rows that others have changed.
     private let commitsAtOnce: Bool
     /// Whether the BEGIN was sent. Statements that are sent together are a transaction without it.
     private var isBegun = false
     private var notes: HistoryNotes
     var orders = SQLOrderPositions()
-    /// What is sent with the next round trip.
+    /// The statements to send with the next round trip.
     private var calls: [Call] = []
     /// The place of the statement that the notes check.
     private var mark: Int?
-    /// What the number of rows changed by a call says.
+    /// The expected row count of each call, with the changes that it writes.
     private var checks: [(call: Int, expected: Int, changes: [StoreChange])] = []
     /// The objects that others have changed or deleted.
     private var mismatched: [StoreChange] = []
@@ -29,7 +29,8 @@ struct SaveRun {
     /// The number of statements that are sent at once.
     private static let callLimit = 2000
 
-    /// The number of changes up to which the last statements are sent with the commit: to let the server count rows takes it longer than one more round trip for many.
+    /// The maximum number of changes with which the last statements are sent together with the commit: for more, letting the server count rows takes
+    /// it longer than one more round trip.
     private static let atOnceLimit = 20
 
     private init(
@@ -39,11 +40,11 @@ struct SaveRun {
         notes = HistoryNotes(content.history, commit, caller)
     }
 
-    /// Writes everything: up to the commit, or a small save with it.
+    /// Writes everything: up to the commit, or, for a small save, including it.
     ///
     /// - Parameters:
     ///   - metadata: The metadata to write; nil for none.
-    ///   - commit: The ID of the transaction, by which a commit whose answer is lost is looked up.
+    ///   - commit: The ID of the transaction, which tells whether the commit succeeded if its answer is lost.
     /// - Returns: How far the transaction has come.
     /// - Throws: ``StoreConflicts``; the errors of the server.
     static func write(
@@ -54,7 +55,7 @@ struct SaveRun {
         if count <= atOnceLimit {
             var run = SaveRun(content, connection, changes, commit: commit, for: caller, atOnce: true)
             do { return try await run.write(metadata) } catch let error as ServerError where error.isUnexpectedCount {
-                // Once more, statement by statement, to find out which rows others have changed.
+                // Retries statement by statement, to find out which rows others have changed.
                 if connection.isInTransaction { try await connection.execute("ROLLBACK", isCancellable: false) }
             }
         }
@@ -105,13 +106,13 @@ struct SaveRun {
         calls.append(call)
     }
 
-    /// The statement that writes one row, where nothing else is written.
+    /// The statement that writes one row, if nothing else is written.
     private var onlyWriting: Call? {
         guard calls.count == 2, !isBegun, !notes.isKept, checks.count == 1, checks[0].call == 1, checks[0].expected == 1 else { return nil }
         return calls[1]
     }
 
-    /// Lets the server itself refuse what writes fewer rows than there are changes.
+    /// Makes the server itself refuse a statement that writes fewer rows than there are changes.
     private mutating func expectCounts() {
         for check in checks { calls[check.call] = calls[check.call].expecting(check.expected) }
         checks = []
@@ -129,19 +130,19 @@ struct SaveRun {
         checks = []
     }
 
-    /// Sends what has been gathered, and commits.
+    /// Sends the gathered statements, and commits.
     private mutating func sendLast() async throws {
         expectCounts()
         try await connection.run(isBegun ? calls + [Call("COMMIT")] : calls, isCancellable: false)
     }
 
-    /// Sends the only statement that writes a row, as one with that of the commit's row: where it writes none, nothing is written.
+    /// Sends the only statement that writes a row together with the commit's row, as one statement: if it writes no row, nothing is written.
     private func sendAlone(_ call: Call) async throws {
         let results = try await connection.run([notes.checkedMark(after: call)], isCancellable: false)
         guard results.last?.changedCount == 1 else { throw ServerError.unexpectedCount }
     }
 
-    /// Sends what has been gathered, and returns the result of one more statement.
+    /// Sends the gathered statements, and returns the result of one more.
     private mutating func query(_ sql: String, _ values: [BinaryValue]) async throws -> QueryResult {
         try await send()
         return try await connection.query(sql, values, isCancellable: false)
@@ -158,8 +159,8 @@ struct SaveRun {
 
     // MARK: Conflicts
 
-    /// Throws if objects violate a uniqueness constraint, or come back although they are there; if others have changed any of the save, they
-    /// are the conflict.
+    /// Throws if objects violate a uniqueness constraint, or are restored although they exist. If others have changed objects of the save, those are
+    /// the conflict instead.
     private mutating func checkConflicts() async throws {
         var constraints: StoreConflicts?
         if content.hasUniqueness {
@@ -244,7 +245,7 @@ struct SaveRun {
         }
     }
 
-    /// Returns whether an object has no row and was changed only by losing references: nothing is written for it.
+    /// Returns whether an object has no row and was changed only by losing references. Nothing is written for such an object.
     private func isUnsavedReference(_ change: StoreChange) -> Bool {
         guard change.wasMissing else { return false }
         return change.changedProperties.allSatisfy { property in

@@ -3,23 +3,23 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// A save that changes attributes of one object, and waits on the server for nothing but the row of that object.
+/// A save that changes attributes of one object, and waits on the server only for the row of that object.
 struct SmallSave: Sendable {
-    /// Writes the row of the object, and that by which a lost commit is looked up; or neither, where others hold the row of the object, or have
-    /// changed it.
+    /// Writes the row of the object, and the commit's own row, by which a lost answer is resolved; or neither, if another transaction holds the row
+    /// of the object or has changed it.
     let statement: Call
     let commit: UUID
     let entity: SQLEntity
 
-    /// Creates the save; nil where it is not such a one.
+    /// Creates the save; nil if the changes do not form such a save.
     ///
-    /// - Throws: Code 134070 for an entity that the store does not hold; the errors of values that the database does not take.
+    /// - Throws: Code 134070 for an entity that the store does not hold; the errors of values that the database cannot hold.
     init?(_ changes: StoreChangeSet, _ content: StoreContent) throws {
         guard content.combinesSaves, changes.updated.count == 1, changes.inserted.isEmpty, changes.deleted.isEmpty, changes.locked.isEmpty,
             changes.returning.isEmpty,
-            // What a history records, and what a transaction sets, is of one context. Constraints let one save wait for another.
+            // The history's records and the transaction's settings belong to one context. Constraints make one save wait for another.
             !content.history.isKept, content.settings.prelude == nil, !content.hasUniqueness,
-            // Who records statements is told of their own.
+            // A recording of statements reports those of its own saves only.
             SQLRecording.current == nil
         else { return nil }
         let change = changes.updated[0]

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
-/// How far the statements of a transaction have come.
+/// The state that the statements of a transaction have reached.
 enum TransactionEnd: Sendable {
     /// The transaction is open: a COMMIT must follow.
     case open
@@ -13,17 +13,16 @@ enum TransactionEnd: Sendable {
     case lost(ServerError)
 }
 
-/// A transaction that writes, is repeated where others were in its way, and is looked up where the answer to its commit is lost.
+/// A transaction that writes. It is retried if it conflicted with others, and looked up if the answer to its commit is lost.
 struct StoreTransaction {
     let content: StoreContent
-    /// The number of attempts, where nothing of the earlier ones can have been seen.
+    /// The number of attempts, if no effect of the earlier ones can have been seen.
     private static let attemptLimit = 6
 
-    /// Calls `body` with a connection and the ID of the transaction's own row, which it writes first; and commits.
+    /// Calls `body` with a connection and the ID of the transaction's own row, which `body` writes first; then commits.
     ///
     /// - Parameters:
-    ///   - repeatsUniqueness: Whether the transaction is repeated where it violates a uniqueness constraint, because `body` looks for
-    ///     conflicts first.
+    ///   - repeatsUniqueness: Whether the transaction is retried if it violates a uniqueness constraint, because `body` looks for conflicts first.
     ///   - body: Writes everything, up to the commit, or with it. Called again for each attempt.
     /// - Throws: ``ServerError`` where nothing is committed; code 134070 where that cannot be determined; the errors of `body`.
     func commit<Result: Sendable>(
@@ -44,7 +43,7 @@ struct StoreTransaction {
                         || error.isReadOnly
                 else { throw error }
                 Log.store.debug("A transaction at \(content.place) is repeated. \(error)")
-                // Those that were in each other's way do not meet again.
+                // A random pause keeps conflicting transactions from meeting again.
                 if error.isSerialization || error.isReadOnly || error.isOfConnection && attempt > 1 {
                     try await Pause.wait(.random(in: 0...0.01) * Double(1 << attempt))
                 }
@@ -57,8 +56,8 @@ struct StoreTransaction {
 
     /// Makes one attempt.
     ///
-    /// - Returns: The result; nil where the connection was lost and the transaction will never be committed.
-    /// - Throws: ``ServerError`` where nothing is committed; code 134070 where that cannot be determined.
+    /// - Returns: The result; nil if the connection was lost and the transaction will never be committed.
+    /// - Throws: ``ServerError`` if nothing is committed; code 134070 if that cannot be determined.
     private func committed<Result: Sendable>(
         _ body: @escaping @Sendable (Connection, UUID) async throws -> (Result, TransactionEnd)
     ) async throws -> Result? {
@@ -79,7 +78,7 @@ struct StoreTransaction {
                 return (result, nil)
             }
         } catch {
-            // A conflict is what was read of others' changes.
+            // A conflict contains other clients' changes, which were read.
             content.pool.replicas?.forget()
             throw error
         }
@@ -90,22 +89,22 @@ struct StoreTransaction {
 
     /// Looks up a transaction whose answer was lost.
     ///
-    /// - Returns: Whether it is committed. If not, it will never be.
+    /// - Returns: Whether it is committed. If not, it never will be.
     /// - Throws: Code 134070 where that cannot be determined.
     func isFound(_ commit: UUID, _ lost: ServerError) async throws -> Bool {
         Log.store.notice("The answer to a commit at \(content.place) was lost; it is looked up. \(lost)")
         return try await isCommitted(commit, lost)
     }
 
-    /// Returns whether a transaction is committed, by the row that it has written.
+    /// Returns whether a transaction is committed, by looking for the row that it has written.
     ///
-    /// Whoever writes that row next waits until the transaction has ended. If it was given up, it is not committed later either, for the row is
-    /// there now, with a time in the future, which no transaction gives it: the answer to this statement may be lost as well, and the next one must not
-    /// take the row for that of the transaction.
+    /// The statement writes that row itself, so it waits until the transaction has ended. If the transaction was given up, it is not committed later
+    /// either, because the row then exists. This row has a time in the future, which no transaction gives it: the answer to this statement may be
+    /// lost as well, and the next attempt must not take the row for that of the transaction.
     ///
-    /// A row that is there is written, too. A server that crashed while the commit waited for the synchronous standby has the row after it has started
-    /// again, and the standby may not have it, which takes over without it. Like every commit, that of this statement waits for the standby,
-    /// and whoever has what is later in the log has what is earlier.
+    /// An existing row is written, too. A server that crashed while the commit waited for the synchronous standby has the row after a restart; the
+    /// standby may not have it, and may take over without it. Like every commit, that of this statement waits for the standby, and a server that has
+    /// a later part of the log has all earlier parts.
     private func isCommitted(_ commit: UUID, _ lost: ServerError) async throws -> Bool {
         // Also that of a pool whose connections all wait for another server to take over.
         var failure: (any Error)?
@@ -122,7 +121,7 @@ struct StoreTransaction {
                 }
             } catch {
                 failure = error
-                // To get a connection may have taken long, too.
+                // Obtaining a connection may have taken long, too.
                 if ContinuousClock.now > end { break }
                 try await Pause.wait(pause)
             }

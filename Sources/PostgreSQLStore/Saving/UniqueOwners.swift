@@ -22,7 +22,8 @@ final class UniqueOwners {
     ///
     /// - Throws: ``StoreConflicts``.
     func check(_ changes: StoreChangeSet) async throws {
-        // First it is seen what is asked; what is missing then is a conflict within the save at most, which the second time finds again.
+        // The first pass collects the questions. With missing answers, it can only report conflicts within the save, which the second pass finds
+        // again.
         do { try checkUniqueness(changes) } catch is StoreConflicts {}
         if asked.isEmpty { return }
         try await ask()
@@ -37,7 +38,7 @@ final class UniqueOwners {
             let results = try await connection.run(questions.map(\.2), isCancellable: false)
             for ((claim, plan, _), result) in zip(questions, results) {
                 let rows = try content.rows(of: result, plan)
-                // Equal values may have different archives: those are compared once they are decoded.
+                // Equal values may have different archives, which are compared after decoding.
                 known[Claim(constraint: ObjectIdentifier(claim.constraint), key: UniqueValues(claim.key))] = rows.filter {
                     claim.constraint.key(of: $0) == claim.key
                 }
@@ -45,7 +46,7 @@ final class UniqueOwners {
         }
     }
 
-    // MARK: Rows that come one after another
+    // MARK: Rows of consecutive statements
 
     /// Looks for the rows that have the unique values of new ones.
     func load(_ rows: [Row], of entity: NSEntityDescription) async throws {
@@ -136,7 +137,7 @@ extension UniqueOwners: ConflictFinding {
 }
 
 extension BinaryValue {
-    /// Creates the value of a column that equals a value; nil where no column value does.
+    /// Creates the value of a column that equals a value; nil if no column value does.
     fileprivate init?(comparing value: PropertyValue, _ storage: SQLStorage, _ content: StoreContent) {
         switch (storage, value) {
         case (.boolean, .bool(let flag)): self = .boolean(flag)

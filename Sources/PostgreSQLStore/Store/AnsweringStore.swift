@@ -47,9 +47,9 @@ extension AnsweringStore {
         }
     }
 
-    /// Answers a query that SQL supports in part from the rows that SQL finds; nil where the request does not allow that.
+    /// Answers a query that SQL supports in part from the rows that SQL finds; nil if the request does not allow that.
     ///
-    /// An order that SQL does not have is made in memory whenever all rows come anyway.
+    /// An order that SQL does not have is made in memory if all rows are read anyway.
     private func finishedInMemory(_ query: StoreQuery, _ isCurrent: Bool) async throws -> StoreAnswer? {
         var rest = query
         var narrowed = StoreQuery(query.entity, includesSubentities: query.includesSubentities)
@@ -65,7 +65,7 @@ extension AnsweringStore {
         do { statement = try content.statement(narrowed) } catch  where SQLQueryError.isUntranslatable(error) { return nil }
         guard case .rows = statement.plan.answer else { return nil }
         let sql = content.statement(statement.plan.sql, statement.values)
-        // What is evaluated in memory needs the values of all rows.
+        // Evaluation in memory needs the values of all rows.
         let rows = try await content.rows(foundBy: sql, statement.values, content.plan(statement.plan.entity), isCurrent: isCurrent).all()
         return try await FoundRows(rows, content, isCurrent: isCurrent).answer(rest)
     }
@@ -86,7 +86,7 @@ extension AnsweringStore {
 }
 
 extension StoreCaller {
-    /// Whether a context takes nothing that may be out of date, cached or of a replica.
+    /// Whether a context accepts nothing that may be out of date, cached or from a replica.
     fileprivate var wantsNewest: Bool { stalenessInterval == 0 }
 }
 #endif

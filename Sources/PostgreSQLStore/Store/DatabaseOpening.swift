@@ -7,12 +7,12 @@ protocol DatabaseOpening: Sendable {
     var pool: ConnectionPool { get }
     /// Connects, and compares the tables with the model.
     ///
-    /// - Throws: Code 134080 where the database cannot be reached or used, 134020 where its tables are not those of the model.
+    /// - Throws: Code 134080 if the database cannot be reached or used, 134020 if its tables are not those of the model.
     func open() async throws -> OpenedDatabase
 }
 
 extension PostgreSQLStoreOptions.Layout {
-    /// Returns what opens a store.
+    /// Returns the operation that opens a store.
     ///
     /// - Throws: Code 134080 for a URL that libpq does not understand.
     func opening(

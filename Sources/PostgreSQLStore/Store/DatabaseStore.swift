@@ -4,7 +4,7 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// A store in a PostgreSQL database, whoever has made its tables: how it is opened and closed.
+/// A store in a PostgreSQL database, whether its tables are its own or another program's: how it is opened and closed.
 // Unchecked: `content` and `origin` are set once, before the store is shared, and guard themselves; `derived` is guarded by its lock.
 class DatabaseStore: NSPersistentStore, @unchecked Sendable {
     /// A store that is opened before it is added, as the value of an option.
@@ -25,13 +25,13 @@ class DatabaseStore: NSPersistentStore, @unchecked Sendable {
     class var layout: PostgreSQLStoreOptions.Layout { .own }
 
     private(set) var content: StoreContent!
-    /// What was opened, until the store itself is.
+    /// The opened database, until the store itself is open.
     private(set) var opened: OpenedDatabase?
     /// The coordinator whose store has opened the connections; nil for this store's own.
     private(set) var origin: NSPersistentStoreCoordinator?
     /// The coordinators of the same connections with settings of their own.
     let derived = LockedBox<[[String: String]: WeakCoordinator]>([:])
-    /// The URL with what may be secret.
+    /// The given URL, including its secrets.
     private let givenURL: URL
 
     // Unchecked: guarded by the lock of `derived`.
@@ -86,7 +86,7 @@ class DatabaseStore: NSPersistentStore, @unchecked Sendable {
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
-        // Those of another coordinator's store are its own to close.
+        // The connections of another coordinator's store are closed by that store.
         if (origin ?? opened?.origin) == nil { (content?.pool ?? opened?.pool)?.close() }
     }
 

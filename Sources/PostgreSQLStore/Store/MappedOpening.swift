@@ -13,7 +13,7 @@ struct MappedOpening: DatabaseOpening {
     let options: PostgreSQLStoreOptions
     let pool: ConnectionPool
 
-    /// What was read of a database.
+    /// The facts that were read from a database.
     private struct Found: Sendable {
         let catalogue: Catalogue
         let uuid: UUID
@@ -22,7 +22,7 @@ struct MappedOpening: DatabaseOpening {
 
     /// Compares the model with the catalogue.
     ///
-    /// - Throws: Code 134080 where the database cannot be reached or used, 134020 with every difference between model and catalogue.
+    /// - Throws: Code 134080 if the database cannot be reached or used, 134020 with every difference between model and catalogue.
     func open() async throws -> OpenedDatabase {
         do {
             let found: Found = try await pool.with { connection in
@@ -45,7 +45,7 @@ struct MappedOpening: DatabaseOpening {
         } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
     }
 
-    /// The metadata of the store: the tables say whether the model fits, not hashes that somebody has written.
+    /// The metadata of the store. The tables themselves show whether the model fits, not stored hashes.
     private func metadata(_ uuid: UUID, _ mapping: Mapping) -> [String: Any] {
         [
             NSStoreTypeKey: ExistingPostgreSQLStoreType, NSStoreUUIDKey: uuid.uuidString,
@@ -80,9 +80,9 @@ struct MappedOpening: DatabaseOpening {
         }
     }
 
-    /// Creates the functions of predicates in a schema of their own, unless they are there.
+    /// Creates the functions of predicates in a schema of their own, unless they exist.
     ///
-    /// - Returns: Why the database does not have them; nil where it does.
+    /// - Returns: The reason why the database does not have them; nil if it does.
     private func provideFunctions(_ connection: Connection) async throws -> MissingFunctions? {
         func version() async throws -> String? {
             let result = try await connection.query(

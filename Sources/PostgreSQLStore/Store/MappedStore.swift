@@ -20,7 +20,7 @@ final class MappedStore: DatabaseStore, AnsweringStore, @unchecked Sendable {
         openedMetadata = metadata ?? [:]
     }
 
-    /// Whether the metadata are those that were made at opening.
+    /// Whether the metadata are still those that were made at opening.
     private var hasNewMetadata: Bool {
         !NSDictionary(dictionary: metadata ?? [:]).isEqual(NSDictionary(dictionary: openedMetadata))
     }
@@ -46,7 +46,7 @@ extension MappedStore: KeySpellingStore {
 }
 
 extension MappedStore: LateIdentityStore {
-    /// The database gives the keys, or they are among the values.
+    /// The database assigns the keys, or they are among the values.
     func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?] { Array(repeating: nil, count: new.count) }
 }
 #endif

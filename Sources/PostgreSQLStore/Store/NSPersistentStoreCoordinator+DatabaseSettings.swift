@@ -5,7 +5,8 @@ internal import Platform
 internal import Synchronization
 
 extension NSPersistentStoreCoordinator {
-    /// What each transaction of the coordinator's PostgreSQL stores sets on the server; empty where there are none. May be read on any queue.
+    /// The settings that each transaction of the coordinator's PostgreSQL stores makes on the server; empty if there are none. May be read on any
+    /// queue.
     public var databaseSettings: [String: String] {
         persistentStores.lazy.compactMap { ($0 as? DatabaseStore)?.content?.settings.values }.first { !$0.isEmpty } ?? [:]
     }
@@ -17,15 +18,15 @@ extension NSPersistentStoreCoordinator {
     /// context.persistentStoreCoordinator = try coordinator.coordinator(databaseSettings: ["app.tenant": "blue"])
     /// ```
     ///
-    /// Each fetch and each save is a transaction that sets them (`SET LOCAL`). Objects, cached rows and notifications of saves are apart
-    /// from those of other settings; contexts with equal settings get the same coordinator for as long as one of them has it. The returned
-    /// coordinator retains the one whose connections it uses. Nothing is sent to the server.
+    /// Each fetch and each save is a transaction that makes these settings (`SET LOCAL`). Objects, cached rows and save notifications are separate
+    /// from those of other settings. Contexts with equal settings share one coordinator for as long as one of them uses it. The returned coordinator
+    /// retains the coordinator whose connections it uses. This method sends nothing to the server.
     ///
     /// - Parameter settings: Values by the names of the server's settings; they replace those of
     ///   ``PostgreSQLStoreOptions/databaseSettings`` of the same name.
     /// - Returns: The coordinator; the receiver where it has these settings.
-    /// - Throws: Code 134060 for settings that the store relies on, and for a coordinator that has other stores than those in PostgreSQL
-    ///   databases. Call it on any queue.
+    /// - Throws: Code 134060 for settings that the store relies on, and for a coordinator with stores other than those in PostgreSQL databases. Call
+    ///   it on any queue.
     public func coordinator(databaseSettings settings: [String: String]) throws -> NSPersistentStoreCoordinator {
         let stores = persistentStores.compactMap { $0 as? DatabaseStore }
         guard let first = stores.first, stores.count == persistentStores.count else {
@@ -69,11 +70,11 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSPersistentContainer {
-    /// Returns a new context on a queue of its own, whose transactions begin with settings, for policies of row-level security.
+    /// Returns a new context on a queue of its own, whose transactions begin with these settings, for policies of row-level security.
     ///
     /// - Parameter settings: See ``ObjectGraph/NSPersistentStoreCoordinator/coordinator(databaseSettings:)``.
     /// - Returns: A context that merges nothing automatically. It may be called on any queue.
-    /// - Throws: Code 134060 for settings that the store relies on, and for a container that has other stores than those in PostgreSQL databases.
+    /// - Throws: Code 134060 for settings that the store relies on, and for a container with stores other than those in PostgreSQL databases.
     public func newBackgroundContext(databaseSettings settings: [String: String]) throws -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = try persistentStoreCoordinator.coordinator(databaseSettings: settings)

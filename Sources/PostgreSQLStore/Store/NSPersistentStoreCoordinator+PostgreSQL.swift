@@ -8,7 +8,7 @@ public import Foundation
 /// ``ObjectGraph/NSPersistentStoreCoordinator/registerPostgreSQLStores()``.
 public let PostgreSQLStoreType = "PostgreSQL"
 
-/// The type of stores about the tables of another program in a PostgreSQL database, see ``PostgreSQLStoreOptions/layout``.
+/// The type of stores for the tables of another program in a PostgreSQL database, see ``PostgreSQLStoreOptions/layout``.
 public let ExistingPostgreSQLStoreType = "PostgreSQLExisting"
 
 extension NSPersistentStore.StoreType {
@@ -25,15 +25,15 @@ extension NSPersistentStoreCoordinator {
         registerStoreClass(MappedStore.self, forStoreType: ExistingPostgreSQLStoreType)
     }
 
-    /// Adds a store in a PostgreSQL database, whose tables are created if there are none; or, by ``PostgreSQLStoreOptions/layout``, a store about
-    /// the tables of another program.
+    /// Adds a store in a PostgreSQL database, and creates its tables if there are none. With ``PostgreSQLStoreOptions/layout``, it adds a store for
+    /// the tables of another program instead.
     ///
     /// ```swift
     /// try await coordinator.addPostgreSQLStore(at: "postgresql://shop@db.example.com/shop")
     /// ```
     ///
-    /// No thread waits meanwhile. Connections to other machines are encrypted, and the server's certificate is verified, unless the URL has
-    /// another `sslmode`.
+    /// It blocks no thread. Connections to other machines are encrypted, and the server's certificate is verified, unless the URL has another
+    /// `sslmode`.
     ///
     /// - Parameters:
     ///   - url: The database, as libpq takes it.
@@ -41,8 +41,8 @@ extension NSPersistentStoreCoordinator {
     ///   - options: The settings of the store.
     ///   - isReadOnly: Whether the store rejects saves.
     /// - Returns: The store. Its `url` has no password and no parameters.
-    /// - Throws: Code 134080 where the database cannot be reached or used, 134020 where its tables are not those of the model, with every difference, 134100 where they are
-    ///   of another version of the model. Call it on any queue.
+    /// - Throws: Code 134080 if the database cannot be reached or used; 134020 if its tables differ from the model, with every difference; 134100 if
+    ///   they are of another version of the model. Call it on any queue.
     @discardableResult
     public func addPostgreSQLStore(
         at url: String, configurationName configuration: String? = nil, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions(),
@@ -56,7 +56,7 @@ extension NSPersistentStoreCoordinator {
         Self.registerPostgreSQLStores()
         let opening = try options.layout.opening(url, options, managedObjectModel, configuration, isReadOnly: isReadOnly)
         do {
-            // On threads that nobody blocks: an opening holds a lock of the database, for which those wait that open stores in blocks.
+            // It runs on threads that are never blocked: an opening holds a lock of the database, which openings in blocks wait for.
             let work = Task(executorPreference: BlockingCall.executor) { try await opening.open() }
             let opened = try await withTaskCancellationHandler {
                 try await work.value

@@ -5,14 +5,14 @@ internal import ModelFiles
 @_spi(Stores) public import ObjectGraph
 
 extension PostgreSQLOpening {
-    /// The metadata key of the versions that the store has been of: whoever has one of them is older.
+    /// The metadata key of the store's former versions: a program with one of these versions is older than the store.
     private static let formerVersionsKey = "OpenCoreDataFormerVersions"
 
-    /// Brings the store to the version of the model. One program does it, others wait, and find it done.
+    /// Migrates the store to the version of the model. One program does it; the others wait, and then find it done.
     ///
     /// - Returns: The metadata of the store then.
-    /// - Throws: Code 134130 where the store keeps no model, 134190 with what cannot be inferred, 134100 for a program that is older than the
-    ///   store, 134110 for rows that the model forbids, and for what the database refuses. Nothing is changed then.
+    /// - Throws: Code 134130 if the store keeps no model, 134190 with the changes that cannot be inferred, 134100 for a program that is older than
+    ///   the store, 134110 for rows that the model forbids, and for statements that the database refuses. Nothing is changed then.
     func migrate() async throws -> FoundMetadata {
         let clock = ContinuousClock()
         let end = clock.now + .seconds(Self.patience)
@@ -25,7 +25,7 @@ extension PostgreSQLOpening {
                         next: "End that transaction (pg_stat_activity shows it), and open the store again.")
                 }
                 Log.store.debug("The migration at \(pool.settings.place) begins again: others have locked a table. \(error)")
-                // Those who have waited behind it go first.
+                // Transactions that have queued behind this one go first.
                 try await Pause.wait(.random(in: 0.1...0.5))
             }
         }
@@ -36,7 +36,7 @@ extension PostgreSQLOpening {
 
     private func migrateOnce() async throws -> FoundMetadata {
         try await pool.with { connection in
-            // What fails is rolled back as the connection is given back.
+            // The pool rolls back a failed transaction when the connection is returned.
             try await connection.run([Call("BEGIN"), Call("SELECT pg_advisory_xact_lock($1)", [.integer(Self.lockNumber)])])
             guard let found = try await readMetadata(connection) else { throw refused("Its metadata are gone.", next: nil) }
             // Another program may have done it meanwhile.
@@ -45,10 +45,10 @@ extension PostgreSQLOpening {
                 return found
             }
             Log.store.notice("The store at \(pool.settings.place) is migrated.")
-            // Who wants a table for itself makes all others wait behind it.
+            // A statement that waits for an exclusive lock on a table makes all later ones wait behind it.
             try await connection.execute("SET LOCAL lock_timeout = '1s'")
             let migration = try migration(of: found)
-            // A session that another program lends for a transaction builds no index beside others.
+            // A session that a proxy lends for a transaction cannot build an index concurrently.
             let (later, now) = connection.ownsSession ? (migration.indexes, []) : ([], migration.indexes.map(\.blocking))
             for statement in migration.statements + now + IndexBuilding.notes(of: later, kept: migration.keptIndexes) {
                 do { try await connection.execute(statement) } catch let error as ServerError
@@ -68,7 +68,7 @@ extension PostgreSQLOpening {
         }
     }
 
-    /// Returns what a migration would send to the database, and changes nothing.
+    /// Returns the statements that a migration would send to the database, without changing anything.
     func migrationStatements() async throws -> [String] {
         do {
             let found: FoundMetadata? = try await pool.with { connection in
@@ -109,7 +109,7 @@ extension PostgreSQLOpening {
         return before.merging(versionMetadata) { $1 }.merging([Self.formerVersionsKey: former + [Self.version(before)]]) { $1 }
     }
 
-    /// A value that tells versions apart.
+    /// A value that identifies a version.
     private static func version(_ metadata: [String: Any]) -> Data {
         let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
         return hashes.sorted { $0.key < $1.key }.reduce(into: Data()) { $0 += Data($1.key.utf8) + $1.value }
@@ -125,14 +125,14 @@ extension PostgreSQLOpening {
 
 extension NSPersistentStoreCoordinator {
     /// Returns the statements that would migrate a store in a PostgreSQL database to the version of the coordinator's model: those of one
-    /// transaction, and after it indexes, each for itself; none for a store of that version. Nothing is changed.
+    /// transaction, followed by indexes, each on its own. The list is empty for a store of that version. Nothing is changed.
     ///
     /// - Parameters:
     ///   - url: The database, as libpq takes it.
     ///   - configuration: The configuration of the model that the store is limited to; nil for all entities.
     ///   - options: The settings of the store.
-    /// - Throws: Code 134190 with what cannot be inferred, 134130 where the store keeps no model of itself, 134100 where it is newer. Call it on
-    ///   any queue; no thread waits.
+    /// - Throws: Code 134190 with the changes that cannot be inferred; 134130 if the store keeps no model of itself; 134100 if it is newer. Call it
+    ///   on any queue; it blocks no thread.
     public func statementsMigratingPostgreSQLStore(
         at url: String, configurationName configuration: String? = nil, options: PostgreSQLStoreOptions = PostgreSQLStoreOptions()
     ) async throws -> [String] {

@@ -21,10 +21,10 @@ struct PostgreSQLOpening: DatabaseOpening {
     /// Locks the creation of tables against other programs.
     static let lockNumber: Int64 = 0x434F_5245_4441_5441
 
-    /// Opens the store, and creates it where the schema has none.
+    /// Opens the store, and creates it if the schema has none.
     ///
-    /// - Throws: Code 134080 where the database cannot be reached or used, 134020 where its tables are not those of the model, 134100 where they
-    ///   are of another version of it.
+    /// - Throws: Code 134080 if the database cannot be reached or used, 134020 if its tables are not those of the model, 134100 if they are of
+    ///   another version of it.
     func open() async throws -> OpenedDatabase {
         let layout = PostgreSQLLayout(entities: entities)
         let schema = layout.schema(of: model)
@@ -48,7 +48,7 @@ struct PostgreSQLOpening: DatabaseOpening {
                 metadata = try decode(try await migrate())
             }
             if migrates, !isReadOnly { try await IndexBuilding(pool: pool, migrationLock: Self.lockNumber).run() }
-            // Those of another version have other tables, and are refused by the coordinator.
+            // Stores of another version have other tables, and the coordinator refuses them.
             if StoreModelHashes(metadata)?.areThose(of: entities) ?? false {
                 let gone: [String] = try await pool.with { connection in try await missing(schema, connection) }
                 if !gone.isEmpty {
@@ -82,7 +82,7 @@ struct PostgreSQLOpening: DatabaseOpening {
         ServerCheck(pool.settings.place).refused(reason, next: next)
     }
 
-    /// Returns layout, UUID and metadata; nil where the schema has no store.
+    /// Returns layout, UUID and metadata; nil if the schema has no store.
     func readMetadata(_ connection: Connection) async throws -> FoundMetadata? {
         let table = try await connection.query("SELECT to_regclass(\(sqlLiteral(PostgreSQLTables.metadata))) IS NULL")
         if table.integer(0, 0) != 0 { return nil }
@@ -100,7 +100,7 @@ struct PostgreSQLOpening: DatabaseOpening {
         let layout: Int64
         let uuid: Data
         let list: Data
-        /// The model that the store was written with; nil where it keeps none.
+        /// The model that the store was written with; nil if it keeps none.
         let model: Data?
         let hasHistory: Bool
     }
@@ -119,7 +119,7 @@ struct PostgreSQLOpening: DatabaseOpening {
         return metadata
     }
 
-    /// Returns metadata as they are written, without the UUID.
+    /// Returns metadata in their written form, without the UUID.
     ///
     /// - Throws: Code 134030 for values that a property list cannot hold.
     static func encode(_ metadata: [String: Any]) throws -> Data {
@@ -135,7 +135,7 @@ struct PostgreSQLOpening: DatabaseOpening {
         return try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
     }
 
-    /// The metadata that say which version of the model a store is of.
+    /// The metadata that identify the store's version of the model.
     var versionMetadata: [String: Any] {
         let hashes = Dictionary(
             entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })
@@ -145,7 +145,7 @@ struct PostgreSQLOpening: DatabaseOpening {
         ]
     }
 
-    /// The model as the store keeps it; nil where it has no compiled form.
+    /// The model in the form that the store keeps; nil if it has no compiled form.
     var keptModel: Data? {
         let kept: Data? = (try? model.compiledModel()) ?? (try? model.compiledArchive())
         if kept == nil { Log.model.notice("The store at \(pool.settings.place) keeps no model of itself: the model has no compiled form.") }

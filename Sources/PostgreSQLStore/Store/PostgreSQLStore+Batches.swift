@@ -3,8 +3,8 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// A request that the attempts of a transaction read, one after the other: a `Transfer` is taken once.
-// The thread that has it waits for them, and does nothing with it meanwhile.
+/// A request that the attempts of a transaction read in turn: a `Transfer` can be taken only once.
+// The thread that has the request waits for the attempts, and does nothing with it meanwhile.
 private struct RepeatedRequest<Request>: @unchecked Sendable {
     let request: Request
 }

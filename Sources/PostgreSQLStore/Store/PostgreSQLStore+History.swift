@@ -52,8 +52,8 @@ extension PostgreSQLStore: HistoryStore {
 
     /// Starts to listen for commits.
     ///
-    /// - Parameter look: What was known when the store was opened.
-    /// - Returns: The listener, which ends when it is released.
+    /// - Parameter look: The state that was known when the store was opened.
+    /// - Returns: The listener, which stops when it is released.
     func listener(since look: RemoteChangeListener.Look) -> RemoteChangeListener {
         let listener = RemoteChangeListener(content.pool, channel: content.aftermath.channel, interval: 30)
         // The task does not retain the store.

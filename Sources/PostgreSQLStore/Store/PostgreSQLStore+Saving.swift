@@ -72,7 +72,7 @@ extension PostgreSQLStore {
         return (rounded, rows)
     }
 
-    /// Returns the seconds that PostgreSQL keeps of a date; nil for no date, and for one that it keeps as it is.
+    /// Returns a date in seconds as PostgreSQL rounds it; nil for a missing date, and for one that PostgreSQL keeps unchanged.
     @inline(__always) private static func rounded(_ row: Row, _ slot: RowLayout.Slot) -> Double? {
         if row.isNil(at: slot) { return nil }
         let seconds = (row.slots + slot.location.offset).load(as: Double.self)

@@ -17,7 +17,7 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
         var keys: [Int64: [Range<Int64>]] = [:]
         /// The metadata in the database.
         var metadata: [String: Any] = [:]
-        /// The number of the store's metadata that are those; nil where that is not known.
+        /// The number of the store's metadata that equal these; nil if it is unknown.
         var metadataNumber: Int?
         /// The number of saves that have written metadata.
         var metadataWrites = 0
@@ -25,7 +25,7 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
     private let state = LockedBox(State())
     /// Sends small saves together.
     let combiners = SaveCombiners()
-    /// Listens for the commits of all programs, where that is asked for.
+    /// The listener for the commits of all programs, if it is enabled.
     private let listening = LockedBox<RemoteChangeListener?>(nil)
 
     deinit { listening.withLock { $0.take() }?.stop() }
@@ -71,7 +71,7 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
 
     private func available(_ root: Int64) -> Int { state.withLock { ($0.keys[root] ?? []).reduce(0) { $0 + $1.count } } }
 
-    /// Sees to it that there are keys. Others may take them meanwhile, in which case more are reserved.
+    /// Ensures that there are enough keys. Other threads may take them meanwhile, in which case more are reserved.
     private func reserve(_ count: Int, of entity: SQLEntity, _ root: Int64) throws {
         let missing = count - available(root)
         if missing <= 0 { return }
@@ -106,7 +106,7 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
 
     // MARK: Metadata
 
-    /// The metadata to write; nil where the database has them.
+    /// The metadata to write; nil if the database has them already.
     func newMetadata() throws -> (values: [String: Any], data: Data)? {
         // Compared without the lock: they may be the program's own.
         var known = state.withLock { $0 }

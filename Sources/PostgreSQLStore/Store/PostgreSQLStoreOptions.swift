@@ -13,7 +13,7 @@ public struct PostgreSQLStoreOptions: Sendable {
     public enum Layout: Sendable {
         /// The store's own: they are created for the model.
         case own
-        /// Those of another program: the model says by its user info which tables and columns it is about. No table is created or changed.
+        /// Another program's tables: the user info of the model names its tables and columns. No table is created or changed.
         case existing
     }
 
@@ -28,33 +28,33 @@ public struct PostgreSQLStoreOptions: Sendable {
     public var connectionTimeout: TimeInterval = 30
     /// The maximum number of seconds that a statement may take on the server; nil, the default, for the server's own limit.
     public var statementTimeout: TimeInterval?
-    /// Whether the store keeps a history of its changes, as with `NSPersistentHistoryTrackingKey`. One that has a history keeps it in any case:
-    /// readers rely on its being complete. The default is false.
+    /// Whether the store keeps a history of its changes, as with `NSPersistentHistoryTrackingKey`. A store that has a history always keeps it:
+    /// readers rely on its completeness. The default is false.
     public var tracksHistory = false
     /// Whether `NSPersistentStoreRemoteChange` is posted for the saves of all programs, as with
     /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. The store needs one more connection for it. The default is false.
     public var postsRemoteChanges = false
-    /// Whether objects are read from replicas: the hosts of the URL apart from the primary. A replica answers where it has everything that this
-    /// store has written and read before, else the primary; it need not have what others have saved since. A context whose `stalenessInterval`
-    /// is 0 reads from the primary. As many connections again are for the replica that the store has chosen. The default is false.
+    /// Whether objects are read from replicas: the hosts of the URL other than the primary. A replica answers if it has everything that this store
+    /// has written and read before, otherwise the primary does. A replica may lack later saves of other clients. A context whose `stalenessInterval`
+    /// is 0 reads from the primary. The chosen replica has a connection pool of its own, of the same size. The default is false.
     public var readsFromReplicas = false
-    /// Returns the password for a new connection; nil, the default, to take that of the URL, of a service file or of a password file. Called on
-    /// any thread, for each connection. What it returns is never logged and in no error.
+    /// Returns the password for a new connection. The default is nil: the password comes from the URL, a service file or a password file. It is
+    /// called on any thread, for each connection. Its result is never logged and appears in no error.
     public var password: (@Sendable () async throws -> String)?
 
-    /// What each transaction of the store sets on the server (`SET LOCAL`), by the names of the settings, for policies of row-level security:
-    /// `["app.tenant": "blue"]`. Empty by default. See ``ObjectGraph/NSPersistentStoreCoordinator/coordinator(databaseSettings:)`` for settings of
-    /// single contexts.
+    /// The settings that each transaction of the store makes on the server (`SET LOCAL`), by the names of the settings, for policies of row-level
+    /// security: `["app.tenant": "blue"]`. The default is empty. See ``ObjectGraph/NSPersistentStoreCoordinator/coordinator(databaseSettings:)`` for
+    /// settings of single contexts.
     public var databaseSettings: [String: String] = [:]
 
-    /// Whether saves may share transactions where they come faster than the server answers: those that change attributes of one object each, without
-    /// uniqueness constraints, history and settings. Each of them fails or succeeds by itself, whatever becomes of the others. Switch it off where
-    /// triggers of the database tell saves apart by their transactions. The default is true.
+    /// Whether saves may share transactions if they arrive faster than the server answers: saves that change attributes of one object each, without
+    /// uniqueness constraints, history and settings. Each of them succeeds or fails independently. Switch it off if triggers of the database
+    /// distinguish saves by their transactions. The default is true.
     public var combinesSaves = true
 
-    /// Whether a store of another version of the model is migrated when it is opened, as
-    /// `NSPersistentStoreDescription.shouldMigrateStoreAutomatically` says for a container. The default is false. Whoever has the store open with the
-    /// older version must be stopped before.
+    /// Whether a store of another version of the model is migrated when it is opened, like
+    /// `NSPersistentStoreDescription.shouldMigrateStoreAutomatically` for a container. The default is false. Stop all programs that have the store
+    /// open with the older version first.
     public var migratesAutomatically = false
 
     /// Creates the default settings.

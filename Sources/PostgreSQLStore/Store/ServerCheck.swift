@@ -5,7 +5,7 @@ internal import Foundation
 /// Whether a server can be used, and the errors of opening.
 struct ServerCheck {
     private let place: String
-    /// The oldest version that has what is used.
+    /// The oldest supported version of the server.
     private static let oldestServer = 140_000
 
     init(_ place: String) { self.place = place }
@@ -23,7 +23,7 @@ struct ServerCheck {
         CoreDataError.make(NSPersistentStoreOpenError, "The store at \(place) cannot be opened.", reason: reason, next: next)
     }
 
-    /// Returns the error of a server that cannot be reached, or does not do what opening needs.
+    /// Returns the error for a server that cannot be reached, or fails at a step of opening.
     func failure(_ error: ServerError) -> NSError {
         refused(
             "PostgreSQL says: \(error)",

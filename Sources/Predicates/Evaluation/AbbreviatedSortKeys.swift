@@ -36,7 +36,7 @@ struct AbbreviatedSortKeys {
     /// The key of nil.
     var nilKey: UInt64 { ascending ? 0 : .max }
 
-    /// Returns the entries of subjects; a smaller key precedes, and equal keys decide nothing.
+    /// Returns the entries of subjects; a smaller key precedes, and equal keys leave the order open.
     func entries(of subjects: [PredicateSubject]) -> [Entry] {
         switch kind {
         case .bool, .int64:

@@ -15,7 +15,7 @@ public enum NilLogic: Hashable, Sendable {
 /// schemas that it was compiled for.
 public struct CompiledPredicate {
     @usableFromInline let test: (PredicateSubject) throws -> Bool
-    /// Retains what the test refers to, and returns reusable parts to the predicate.
+    /// Retains the objects that the test refers to, and returns reusable parts to the predicate.
     @usableFromInline let owner: AnyObject
 
     init(test: @escaping (PredicateSubject) throws -> Bool, owner: AnyObject) {
@@ -27,7 +27,7 @@ public struct CompiledPredicate {
     ///
     /// - Parameter subject: A subject of the schema that the predicate was compiled for.
     /// - Returns: Whether it matches; an unknown result is false.
-    /// - Throws: The errors of the schema's closures, and ``InvalidPredicateError`` where types found at run time do not fit a clause.
+    /// - Throws: The errors of the schema's closures, and ``InvalidPredicateError`` if types found at run time do not fit a clause.
     @inlinable public func matches(_ subject: PredicateSubject) throws -> Bool {
         try withExtendedLifetime(owner) { try test(subject) }
     }
@@ -63,7 +63,7 @@ extension PredicateTree {
 /// Use a compiled key path on one thread at a time.
 public struct CompiledKeyPath {
     private let read: (PredicateSubject) throws -> PropertyValue
-    /// Retains what the closure refers to.
+    /// Retains the objects that the closure refers to.
     private let owner: AnyObject
 
     /// Compiles a key path.

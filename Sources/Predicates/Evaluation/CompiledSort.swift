@@ -18,7 +18,7 @@ public struct CompiledSort {
     private var keys: [Key] = []
     /// The abbreviated values of the first descriptor, when it supports them.
     private var decoration: AbbreviatedSortKeys?
-    /// Retains what the keys refer to.
+    /// Retains the objects that the keys refer to.
     private let owner: AnyObject
 
     /// Compiles sort descriptors.
@@ -135,7 +135,7 @@ public struct CompiledSort {
             return entries.map(\.index)
         }
         AbbreviatedSortKeys.sortByKey(&entries)
-        // Equal keys are in their original order; where there are more descriptors, each run of equal keys is sorted separately.
+        // Equal keys are in their original order; if there are more descriptors, each run of equal keys is sorted separately.
         var start = 0
         while start < count {
             let key = entries[start].key

@@ -50,7 +50,7 @@ public final class KeySortDescriptor: NSSortDescriptor {
 
     /// Returns the key path as a string; nil for the objects themselves.
     ///
-    /// - Throws: ``InvalidPredicateError`` naming a Swift key path without a name, and for an empty string, which names nothing.
+    /// - Throws: ``InvalidPredicateError`` naming a Swift key path without a name, and for an empty string, which names no property.
     func keyText() throws -> String? {
         guard let swiftKeyPath else {
             guard givenText != "" else {
@@ -77,7 +77,7 @@ public final class KeySortDescriptor: NSSortDescriptor {
 
     /// Compares two plain values, dictionaries or objects by the key.
     ///
-    /// Stops the program when they do not have the key, where Apple's framework raises an exception.
+    /// Stops the program if they do not have the key; Apple's framework raises an exception.
     public override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
         do {
             let left = try value(of: object1)

@@ -2,8 +2,8 @@ import Foundation
 
 /// A MATCHES pattern: a regular expression that must match the whole string.
 ///
-/// An expression may try each way to divide a text, of which there are twice as many with each character. Whoever types it must not hold the program: beyond
-/// ``PredicateLimits/matchSteps``, or where the memory for trying is used up, the comparison is an error.
+/// An expression may try each way to divide a text, whose number doubles with each character. An untrusted pattern must not block the program: beyond
+/// ``PredicateLimits/matchSteps``, or when the memory for backtracking is used up, the comparison is an error.
 struct MatchPattern {
     private let expression: NSRegularExpression
     private let options: PredicateComparison.Options

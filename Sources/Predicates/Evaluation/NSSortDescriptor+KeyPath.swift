@@ -6,7 +6,7 @@ public protocol SortDescriptorFactory {}
 extension NSSortDescriptor: SortDescriptorFactory {}
 
 extension SortDescriptorFactory where Self: NSSortDescriptor {
-    /// Creates a descriptor that sorts by a key path, also one to an optional value.
+    /// Creates a descriptor that sorts by a key path, which may lead to an optional value.
     ///
     /// - Parameters:
     ///   - keyPath: The key path, such as `\Album.band?.name`. Its name is determined when it is needed: see ``KeyPathNames``.
@@ -71,8 +71,8 @@ extension NSSortDescriptor {
 
 /// Distinguishes Foundation's own comparator, which compares by `<`, from a given one.
 ///
-/// `NSSortDescriptor(keyPath:ascending:)` is Foundation's initializer where values are comparable, and no overload takes precedence over
-/// it. It stores a closure without further information. All closures that it creates have the same code, and no other closure does.
+/// `NSSortDescriptor(keyPath:ascending:)` is Foundation's initializer if values are comparable, and no overload takes precedence over it. It stores a
+/// closure without further information. All closures that it creates have the same code, and no other closure does.
 private enum NaturalOrder {
     private struct Holder {
         let comparator: Comparator

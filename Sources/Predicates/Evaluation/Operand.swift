@@ -25,9 +25,9 @@ enum Operand {
     case subject(SchemaReference, follow: SubjectFollower?)
     /// The destination of a to-one relationship, whose identity is known without loading it.
     case reference(SchemaReference, identity: ValueReader, follow: SubjectFollower)
-    /// The subjects reached over a to-many relationship, and their count where it is known without visiting them.
+    /// The subjects reached over a to-many relationship, and their count if it is known without visiting them.
     case subjects(SchemaReference, SubjectVisitor, count: ElementCounter? = nil)
-    /// One of the subjects reached over a to-many relationship, by its place: the visitor visits it alone, or nothing where there is none.
+    /// One of the subjects reached over a to-many relationship, by its index: the visitor visits only that one, or none if it does not exist.
     case chosen(SchemaReference, SubjectVisitor)
     /// An attribute of the subjects reached over a to-many relationship.
     case slots(SubjectVisitor, SlotLocation, SlotKind)

@@ -218,7 +218,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// Returns a visitor of one subject of many; nil where the index is the number of them, or a key.
+    /// Returns a visitor of one subject of many; nil if the index denotes their number, or is a key.
     private func chosen(
         _ visit: @escaping SubjectVisitor, _ position: Operand?, _ index: ExpressionTree.ElementIndex, _ clause: String
     ) -> SubjectVisitor? {

@@ -35,7 +35,7 @@ extension PredicateCompiler {
         _ keys: ArraySlice<String>, fromChosen schema: SchemaReference, _ visit: @escaping SubjectVisitor, clause: String
     ) throws -> Operand {
         let found = try path(keys, from: .subjects(schema, visit), clause: clause)
-        // Whether the path itself leads to many.
+        // Whether the path itself leads to several subjects.
         let isMany = try path(keys, from: .subject(schema, follow: { _ in nil }), clause: clause).isMany
         guard found.isMany, !isMany else { return found }
         let values = found.elements(clause: clause)
@@ -185,7 +185,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// Counts what a visitor visits.
+    /// Returns a function that counts the elements that a visitor visits.
     private func counter<Element>(
         of visit: @escaping (PredicateSubject, (Element) throws -> Bool) throws -> Void
     ) -> ElementCounter {

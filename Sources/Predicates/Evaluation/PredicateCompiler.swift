@@ -96,7 +96,7 @@ final class PredicateCompiler {
         }
     }
 
-    /// Combines several tests. All parts look for the same result: either one that has it suffices, or all must have it.
+    /// Combines several tests. All parts look for the same result: either one part that has it suffices, or all must have it.
     private func junction(_ parts: [PredicateTree], expecting expected: Bool, sufficesOne: Bool) throws -> CompiledTest {
         var tests: [CompiledTest] = []
         tests.reserveCapacity(parts.count)

@@ -5,7 +5,7 @@
 @frozen public struct PredicateSubject {
     /// The start of the typed slots.
     public var slots: UnsafeRawPointer
-    /// The address of the object that owns the slots, for loops that count no references. Whoever uses it knows the object's class.
+    /// The address of the object that owns the slots, for loops that count no references. Its user knows the object's class.
     @usableFromInline package var address: UnsafeRawPointer
 
     /// The object that owns the slots.
@@ -90,8 +90,7 @@ public enum PredicateProperty {
     case computed((PredicateSubject) throws -> PropertyValue)
     /// A to-one relationship.
     ///
-    /// `identity` returns the identity of the destination for comparisons (`null` when there is none) without loading it; `follow` loads
-    /// it.
+    /// `identity` returns the identity of the destination for comparisons (`null` if there is none) without loading it; `follow` loads it.
     case toOne(
         destination: any PredicateSchema, identity: (PredicateSubject) throws -> PropertyValue,
         follow: (PredicateSubject) throws -> PredicateSubject?)

@@ -111,7 +111,7 @@ struct IntegerBounds {
     /// Whether a number matches within the bounds; otherwise it matches outside of them.
     let isInside: Bool
 
-    /// Creates the bounds of an operator; nil where bounds cannot express it.
+    /// Creates the bounds of an operator; nil if bounds cannot express it.
     init?(_ operation: PredicateComparison.Operator, _ constant: Int64) {
         switch operation {
         case .equal: (low, high, isInside) = (constant, constant, true)

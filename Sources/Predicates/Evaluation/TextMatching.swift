@@ -30,8 +30,8 @@ enum TextMatching {
 
     /// Returns the order of two strings by the code points of their composed form.
     ///
-    /// Swift's `<` is not used where composition matters: it finds a decomposed "e" with an accent neither less than, nor greater than,
-    /// nor equal to a composed one followed by a letter.
+    /// Swift's `<` is not used if composition matters: it finds a decomposed "e" with an accent neither less than, nor greater than, nor equal to a
+    /// composed one followed by a letter.
     static func order(_ left: String, _ right: String) -> ComparisonResult {
         let left = composed(left)
         let right = composed(right)
@@ -48,7 +48,7 @@ enum TextMatching {
         }
     }
 
-    // An empty text begins, ends and is contained in no text, not even an empty one: Foundation and Core Data say so.
+    // No text begins or ends with an empty text, or contains it, not even an empty text: Foundation and Core Data agree on this.
 
     static func hasPrefix(_ text: [UInt8], _ prefix: [UInt8]) -> Bool {
         !prefix.isEmpty && text.starts(with: prefix) && isBoundary(text[prefix.count...])
@@ -100,7 +100,7 @@ struct TextOperand {
 
 /// A LIKE pattern. Matching backtracks to the last `*` only, so its cost is bounded.
 package struct LikePattern {
-    /// What a pattern is made of.
+    /// An element of a pattern.
     package enum Element: Hashable, Sendable {
         case character(Character)
         /// Any character: `?`.

@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// The time that a piece of work may take for somebody who asks from outside: evaluations and SQLite's statements end with an error once it is over.
+/// The time limit of work for an external caller: evaluations and SQLite's statements end with an error once it is over.
 ///
-/// It holds on the thread that does the work: for the current task, or the current call where there is no task.
+/// It applies on the thread that does the work: for the current task, or for the current call if there is no task.
 package enum TimeLimit {
-    /// When the time is over; nil where there is no limit.
+    /// The end of the time; nil if there is no limit.
     @TaskLocal private static var end: ContinuousClock.Instant?
     private static let isUsedFlag = Atomic<Bool>(false)
 
     /// Whether any work of the program is limited. Once it is, connections that are opened look at the time, and evaluations.
     package static var isUsed: Bool { isUsedFlag.load(ordering: .relaxed) }
 
-    /// Lets the connections that are opened from now on look at the time.
+    /// Makes connections that are opened from now on observe the time limit.
     package static func enable() { isUsedFlag.store(true, ordering: .relaxed) }
 
     /// Whether the time of the current work is over.
@@ -20,19 +20,20 @@ package enum TimeLimit {
         return ContinuousClock.now >= end
     }
 
-    /// Runs `body`, which may take a time.
+    /// Runs `body` with a time limit.
     ///
-    /// - Throws: What `body` throws: where ``isOver`` says so, it is an error of the time.
+    /// - Throws: The errors of `body`. If ``isOver`` is true, the cause is the time limit.
     package static func limiting<Result>(to duration: Duration, _ body: () throws -> Result) rethrows -> Result {
         enable()
         let own = ContinuousClock.now + duration
         return try $end.withValue(min(own, end ?? own), operation: body)
     }
 
-    /// Runs `body`, which may take a time.
+    /// Runs `body` with a time limit.
     ///
-    /// - Returns: The result; nil where the time was over.
-    /// - Throws: What `body` throws while there is time.
+    /// - Returns: The result; nil if the time was over.
+    ///
+    /// - Throws: The errors of `body` before the time is over.
     package static func limited<Result>(to duration: Duration, _ body: () throws -> Result) rethrows -> Result? {
         try limiting(to: duration) {
             do { return try body() } catch {

@@ -78,7 +78,7 @@ extension PropertyValue {
         }
     }
 
-    /// Compares exactly, where converting the integer would round it.
+    /// Compares exactly, even if converting the integer would round it.
     private static func order(_ left: Int64, _ right: Double) -> ComparisonResult? {
         if right.isNaN { return nil }
         if right >= 0x1p63 { return .orderedAscending }

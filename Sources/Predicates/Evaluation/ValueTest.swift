@@ -75,7 +75,7 @@ struct ValueTest {
 
     private func order(_ left: PropertyValue, _ right: PropertyValue, _ operation: PredicateComparison.Operator) -> Truth {
         if left.isNull || right.isNull {
-            // In memory, nil equals nil, and what admits equality is true.
+            // In memory, nil equals nil, and an operator that includes equality is true.
             guard logic == .twoValued, left.isNull, right.isNull, self.operation != .between else { return .unknown }
             return Truth(operation == .lessThanOrEqual || operation == .greaterThanOrEqual)
         }

@@ -3,8 +3,8 @@ public import Foundation
 extension Sequence {
     /// Returns the elements that match a predicate: dictionaries, objects, structures, strings or numbers.
     ///
-    /// Stops the program when the predicate cannot be evaluated with such elements, where Apple's framework raises an exception;
-    /// ``filtered(matching:)`` throws instead.
+    /// Stops the program if the predicate cannot be evaluated with such elements; Apple's framework raises an exception. ``filtered(matching:)``
+    /// throws instead.
     ///
     /// - Parameter predicate: The predicate.
     /// - Returns: The matching elements, in order.
@@ -40,7 +40,7 @@ extension Sequence {
 }
 
 extension NSPredicate {
-    /// Returns whether the predicate matches a plain value, a dictionary or an object; throws where `evaluate(with:)` stops the program.
+    /// Returns whether the predicate matches a plain value, a dictionary or an object; throws if `evaluate(with:)` stops the program.
     ///
     /// - Parameters:
     ///   - value: The value of `SELF`.

@@ -10,7 +10,7 @@ internal import Platform
 public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredicate, NSSecureCoding {
     private struct State {
         var evaluator: PredicateEvaluator
-        /// The subpredicates; nil until they are asked for.
+        /// The subpredicates; nil until they are read.
         var parts: [NSPredicate]?
     }
     private let state: LockedBox<State>

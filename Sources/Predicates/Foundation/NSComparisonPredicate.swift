@@ -28,7 +28,7 @@ open class NSComparisonPredicate: FormatPredicate {
         super.init(Self.evaluator(left: lhs, right: rhs, modifier: modifier, operator: type.treeOperator, options: options))
     }
 
-    /// Creates a comparison by a closure, where Apple's class takes a selector.
+    /// Creates a comparison by a closure; Apple's class takes a selector instead.
     ///
     /// - Parameters:
     ///   - lhs: The left side.

@@ -64,8 +64,8 @@ extension NSExpression {
 
     /// Creates an expression for a Swift key path.
     ///
-    /// - Parameter keyPath: The key path, such as `\Track.album?.title`. Its name is determined when it is needed: see ``KeyPathNames``.
-    ///   One without a name is an error of what evaluates the expression.
+    /// - Parameter keyPath: The key path, such as `\Track.album?.title`. Its name is determined when it is needed: see ``KeyPathNames``. A key path
+    ///   without a name is an error when the expression is evaluated.
     public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
         self.init(swiftKeyPath: keyPath)
     }

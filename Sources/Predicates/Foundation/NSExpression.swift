@@ -5,8 +5,8 @@ public import Foundation
 /// It has the name and the members of Apple's class. The class of that name in Foundation on Linux is not usable and cannot be
 /// subclassed; a file that also imports Foundation resolves the ambiguity with `typealias NSExpression = Predicates.NSExpression`.
 ///
-/// A member that the type of expression does not have stops the program, where Apple's class raises an exception. An instance is
-/// immutable and may be used on any thread.
+/// A member that the type of expression does not have stops the program; Apple's class raises an exception. An instance is immutable and may be used
+/// on any thread.
 ///
 /// Follows `NSExpression` in Apple's documentation of Foundation.
 public final class NSExpression: NSObject, NSCopying, NSSecureCoding {

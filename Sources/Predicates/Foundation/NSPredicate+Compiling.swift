@@ -52,7 +52,7 @@ extension NSPredicate {
     }
 }
 
-/// Retains what the parts of a test refer to.
+/// Retains the objects that the parts of a test refer to.
 private final class RetainedParts {
     var leases: [AnyObject] = []
 }

@@ -22,7 +22,7 @@ extension SortDescriptorFactory where Self: NSSortDescriptor {
 
     /// Creates a descriptor that sorts by a property name or key path with an order of strings.
     ///
-    /// `textOrder:` takes the place of Apple's `selector:`, because there are no selectors; stores can translate it.
+    /// `textOrder:` replaces Apple's `selector:`, because there are no selectors; stores can translate it.
     ///
     /// - Parameters:
     ///   - key: The key path; nil or `self` for the objects themselves.

@@ -31,7 +31,7 @@ final class PredicateEvaluator: Sendable {
         try cache.lease(result.get(), for: schema, logic: logic, expecting: expected)
     }
 
-    /// Evaluates the predicate, or stops the program where Apple's predicate raises an exception.
+    /// Evaluates the predicate. Stops the program if Apple's predicate would raise an exception.
     func evaluate(_ object: Any?, variables: [String: Any]?) -> Bool {
         do {
             return try answer(object, variables: variables)

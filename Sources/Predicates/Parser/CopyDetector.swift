@@ -1,7 +1,7 @@
 /// Detects copies of the lists that a parser works on, each of which costs as many steps as the list has elements.
 ///
-/// A list that grows moves seldom. One that somebody else holds as well moves at each change: that is how a parser becomes quadratic
-/// without a loop to show it. Nothing is noticed in release builds.
+/// A growing list rarely moves in memory. A list with a second reference is copied at each change: that is how a parser becomes quadratic without a
+/// visible loop. Release builds do not detect this.
 struct CopyDetector {
     private let work = WorkCount.Running()
     #if DEBUG
@@ -12,7 +12,7 @@ struct CopyDetector {
     /// Counts a word.
     @inline(__always) func step() { work.step() }
 
-    /// Counts an operand, and what has moved since the last.
+    /// Counts an operand, and the lists that have moved since the last one.
     @inline(__always) mutating func count(_ operands: [FormatParser.Operand], _ frames: [FormatParser.Frame]) {
         #if DEBUG
         guard work.isCounting else { return }

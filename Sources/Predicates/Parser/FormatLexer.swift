@@ -69,7 +69,7 @@ struct FormatLexer {
         return (lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")) || byte == UInt8(ascii: "_") || byte >= 0x80
     }
 
-    /// Returns whether a dot directly follows a name or a bracket, where it continues a key path.
+    /// Returns whether a dot directly follows a name or a bracket, and therefore continues a key path.
     private func followsValue(_ start: Int) -> Bool {
         guard start > 0 else { return false }
         let before = bytes[start - 1]

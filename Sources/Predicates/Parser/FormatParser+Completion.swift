@@ -199,7 +199,7 @@ extension FormatParser {
 }
 
 extension PropertyValue {
-    /// The negated number, where a constant can hold it.
+    /// The negated number, if a constant can hold it.
     fileprivate var negative: PropertyValue? {
         switch self {
         case .int64(let value): return value == .min ? nil : .int64(-value)

@@ -1,7 +1,7 @@
 extension String {
-    /// The text in quotation marks, with everything escaped that would end or change it: as format strings and Swift's sources have it.
+    /// The text in quotation marks, with all characters escaped that would end or change it, as in format strings and Swift's sources.
     ///
-    /// - Parameter escapesInvisible: Whether characters that nobody sees are escaped too, in a form that Swift reads and format strings do not.
+    /// - Parameter escapesInvisible: Whether invisible characters are escaped, too, in a form that Swift reads and format strings do not.
     package func quoted(escapesInvisible: Bool = false) -> String {
         var result = "\""
         for scalar in unicodeScalars {

@@ -5,8 +5,8 @@ package import Foundation
 package enum ValueOperations {
     /// Compares two values.
     ///
-    /// - Returns: Whether the comparison is true; nil where it is unknown.
-    /// - Throws: ``InvalidPredicateError`` where the values do not fit the operator.
+    /// - Returns: Whether the comparison is true; nil if it is unknown.
+    /// - Throws: ``InvalidPredicateError`` if the values do not fit the operator.
     package static func compare(
         _ left: PropertyValue, _ operation: PredicateComparison.Operator, _ right: PropertyValue, clause: String
     ) throws -> Bool? {
@@ -20,7 +20,7 @@ package enum ValueOperations {
 
     /// Performs arithmetic on two values.
     ///
-    /// - Throws: ``InvalidPredicateError`` where the values do not fit the operator.
+    /// - Throws: ``InvalidPredicateError`` if the values do not fit the operator.
     package static func calculate(
         _ left: PropertyValue, _ operation: ExpressionTree.ArithmeticOperator, _ right: PropertyValue, clause: String
     ) throws -> PropertyValue {
@@ -29,35 +29,35 @@ package enum ValueOperations {
 
     /// Calls a function of the expression language.
     ///
-    /// - Throws: ``InvalidPredicateError`` where there is no such function, or the arguments do not fit it.
+    /// - Throws: ``InvalidPredicateError`` if there is no such function, or the arguments do not fit it.
     package static func call(_ name: String, _ arguments: [PropertyValue], clause: String) throws -> PropertyValue {
         try ExpressionFunction(name, argumentCount: arguments.count, clause: clause).call(arguments)
     }
 
     /// Calls a method like `FUNCTION(operand, 'name', …)`; the operand is the first argument.
     ///
-    /// - Throws: ``InvalidPredicateError`` where there is no such method, or the arguments do not fit it.
+    /// - Throws: ``InvalidPredicateError`` if there is no such method, or the arguments do not fit it.
     package static func call(method name: String, _ arguments: [PropertyValue], clause: String) throws -> PropertyValue {
         try ExpressionFunction(method: name, argumentCount: arguments.count - 1, clause: clause).call(arguments)
     }
 
     /// Reads a key of a value, such as the length of a string.
     ///
-    /// - Throws: ``InvalidPredicateError`` where the value does not have the key.
+    /// - Throws: ``InvalidPredicateError`` if the value does not have the key.
     package static func read(_ key: String, of value: PropertyValue, clause: String) throws -> PropertyValue {
         try value.value(forKey: key, clause: clause)
     }
 
     /// Converts a value like `CAST`.
     ///
-    /// - Throws: ``InvalidPredicateError`` where the value cannot be converted.
+    /// - Throws: ``InvalidPredicateError`` if the value cannot be converted.
     package static func cast(_ value: PropertyValue, to type: String, clause: String) throws -> PropertyValue {
         try ValueConversion(type, clause: clause).convert(value)
     }
 
     /// Applies a collection operator of key paths, such as `@sum`, to values.
     ///
-    /// - Throws: ``InvalidPredicateError`` where the values do not fit the operator.
+    /// - Throws: ``InvalidPredicateError`` if the values do not fit the operator.
     package static func aggregate(_ name: String, _ values: [PropertyValue], clause: String) throws -> PropertyValue {
         guard let aggregate = Aggregate(rawValue: name) else { return try call(name, [.array(values)], clause: clause) }
         return try aggregate.value(of: values, clause: clause)
@@ -171,14 +171,14 @@ extension TextOrder {
 extension ValueOperations {
     /// Checks that a function exists.
     ///
-    /// - Throws: ``InvalidPredicateError`` where it does not exist, or takes another number of arguments.
+    /// - Throws: ``InvalidPredicateError`` if it does not exist, or takes another number of arguments.
     package static func check(function name: String, argumentCount: Int, clause: String) throws {
         _ = try ExpressionFunction(name, argumentCount: argumentCount, clause: clause)
     }
 
     /// Checks that a method exists.
     ///
-    /// - Throws: ``InvalidPredicateError`` where it does not exist, or takes another number of arguments.
+    /// - Throws: ``InvalidPredicateError`` if it does not exist, or takes another number of arguments.
     package static func check(method name: String, argumentCount: Int, clause: String) throws {
         _ = try ExpressionFunction(method: name, argumentCount: argumentCount, clause: clause)
     }

@@ -11,7 +11,7 @@ final class ClassConstant: NSObject {
     override var description: String { String(reflecting: type) }
 }
 
-/// An object that stands for one of another class in predicates, as the ID of a managed object stands for the object.
+/// An object that represents one of another class in predicates, as the ID of a managed object represents the object.
 package protocol ClassStandIn: AnyObject {
     var predicateClass: AnyClass { get }
 }

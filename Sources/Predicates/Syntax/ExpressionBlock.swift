@@ -27,7 +27,7 @@ public final class ExpressionBlock: Hashable, @unchecked Sendable {
 
 /// A closure that compares the two sides of a comparison. Equality is identity.
 ///
-/// It takes the place of selectors on Apple's platforms: `NSComparisonPredicate(leftExpression:rightExpression:customComparator:)`.
+/// It replaces the selectors of Apple's platforms: `NSComparisonPredicate(leftExpression:rightExpression:customComparator:)`.
 public final class PredicateComparator: Hashable, @unchecked Sendable {
     // Unchecked: `matches` never changes; it runs on the evaluating thread, as the host requests.
 

@@ -4,8 +4,8 @@
 public indirect enum ExpressionTree: Hashable, Sendable {
     /// A value. A literal collection of constants, `{1, 2}`, is one constant array.
     case constant(PropertyValue)
-    /// A constant and its number among those of a query to a store, which keeps one translation for all queries that differ in nothing
-    /// but constants. It means what the constant does.
+    /// A constant and its number in a query to a store, which keeps one translation for all queries that differ only in their constants. It means the
+    /// same as the constant.
     case numberedConstant(PropertyValue, number: Int)
     /// The thing the predicate is evaluated with: `SELF`.
     case evaluatedObject

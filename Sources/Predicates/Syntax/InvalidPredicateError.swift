@@ -48,7 +48,7 @@ public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConv
     ///
     /// - Parameters:
     ///   - kind: The kind of error.
-    ///   - message: The message, in a sentence; what it has beyond some kilobytes is left out in the middle.
+    ///   - message: The message, in a sentence; beyond some kilobytes, its middle is left out.
     ///   - format: The format string, for an error in one.
     ///   - position: The position in the format string, in characters.
     ///   - expected: The expected token.

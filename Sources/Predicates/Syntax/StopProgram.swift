@@ -1,11 +1,11 @@
-/// Stops the program because of a mistake in it, with a message on the standard error that names the place, in debug and release builds.
+/// Stops the program because of a programming error, with a message on the standard error that names the place, in debug and release builds.
 ///
 /// `preconditionFailure` and `precondition` print nothing in a release build. Bad input is an error and never stops the program.
 @inlinable @inline(__always) package func stopProgram(
     _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) -> Never { writeAndStop(message, file, line) }
 
-/// Stops the program like ``stopProgram(_:file:line:)`` where a condition does not hold, which the program must see to.
+/// Stops the program like ``stopProgram(_:file:line:)`` if a condition does not hold, which the program must ensure.
 @inlinable @inline(__always) package func stopProgram(
     unless condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) {

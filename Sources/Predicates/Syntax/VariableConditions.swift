@@ -1,6 +1,6 @@
 extension PredicateTree {
-    /// Whether the condition of a `SUBQUERY` depends on variables and constants only, not on the evaluated object: then it is a test of the
-    /// elements themselves. False also where it contains another `SUBQUERY`, whose condition may refer to the variables of both.
+    /// Whether the condition of a `SUBQUERY` depends on variables and constants only, not on the evaluated object: then it is a test of the elements
+    /// themselves. It is also false if it contains another `SUBQUERY`, whose condition may refer to the variables of both.
     var concernsVariablesOnly: Bool {
         switch self {
         case .true, .false: true

@@ -41,7 +41,8 @@ final class WorkCount: Sendable {
         #endif
     }
 
-    /// What the running task counted with when this was made, for loops that would look it up at every step. Nothing in release builds.
+    /// The counter of the running task at the time when this was created, for loops that would otherwise look it up at every step. Empty in release
+    /// builds.
     struct Running {
         #if DEBUG
         private let count = WorkCount.current

@@ -10,8 +10,8 @@ enum Translated {
 protocol TranslatableExpression {
     /// Translates the node.
     ///
-    /// The tree of a predicate node matches exactly when the node is true (or false, when `negated`); an unknown result never takes the
-    /// place of either. An expression node ignores `negated`.
+    /// The tree of a predicate node matches exactly when the node is true (or false, when `negated`); an unknown result counts as neither. An
+    /// expression node ignores `negated`.
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated
 }
 

@@ -6,9 +6,9 @@ public import Foundation
 
 /// A method of a text that takes another text and that `#Predicate` may call.
 public protocol PredicateTextMethod: Sendable {
-    /// What the method answers.
+    /// The result of the method.
     associatedtype Output
-    /// What the method is called.
+    /// The name of the method.
     static var name: String { get }
     /// Calls the method as Foundation does on Apple's platforms.
     static func call(_ root: some StringProtocol, _ other: some StringProtocol) -> Output
@@ -18,7 +18,7 @@ extension PredicateExpressions {
     /// A call of a method of a text with another text in `#Predicate`.
     public struct TextMethodCall<Method: PredicateTextMethod, Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
-        /// What the method answers.
+        /// The result of the method.
         public typealias Output = Method.Output
 
         /// The string.
@@ -38,9 +38,9 @@ extension PredicateExpressions {
         }
     }
 
-    /// Whether a text contains another, as people see it.
+    /// Whether a text contains another, as users perceive it.
     public enum LocalizedStandardContains: PredicateTextMethod {
-        /// What the method is called.
+        /// The name of the method.
         public static var name: String { "localizedStandardContains" }
         /// Whether the first text contains the second.
         public static func call(_ root: some StringProtocol, _ other: some StringProtocol) -> Bool { root.localizedStandardContains(other) }
@@ -48,7 +48,7 @@ extension PredicateExpressions {
 
     /// How texts lie to each other, whatever the case of their letters.
     public enum CaseInsensitiveCompare: PredicateTextMethod {
-        /// What the method is called.
+        /// The name of the method.
         public static var name: String { "caseInsensitiveCompare" }
         /// How the first text lies to the second.
         public static func call(_ root: some StringProtocol, _ other: some StringProtocol) -> ComparisonResult {
@@ -58,7 +58,7 @@ extension PredicateExpressions {
 
     /// How texts lie to each other in the language of the user.
     public enum LocalizedCompare: PredicateTextMethod {
-        /// What the method is called.
+        /// The name of the method.
         public static var name: String { "localizedCompare" }
         /// How the first text lies to the second.
         public static func call(_ root: some StringProtocol, _ other: some StringProtocol) -> ComparisonResult {
@@ -76,7 +76,7 @@ extension PredicateExpressions {
     public typealias StringLocalizedCompare<Root: PredicateExpression, Other: PredicateExpression> =
         TextMethodCall<LocalizedCompare, Root, Other> where Root.Output: StringProtocol, Other.Output: StringProtocol
 
-    /// What `#Predicate` calls for `text.localizedStandardContains(other)`.
+    /// Builds the expression for `text.localizedStandardContains(other)` in `#Predicate`.
     public static func build_localizedStandardContains<Root, Other>(
         _ root: Root, _ other: Other
     ) -> StringLocalizedStandardContains<Root, Other> { .init(root: root, other: other) }
@@ -86,7 +86,7 @@ extension PredicateExpressions {
         _ root: Root, _ other: Other
     ) -> StringCaseInsensitiveCompare<Root, Other> { .init(root: root, other: other) }
 
-    /// What `#Predicate` calls for `text.localizedCompare(other)`.
+    /// Builds the expression for `text.localizedCompare(other)` in `#Predicate`.
     public static func build_localizedCompare<Root, Other>(
         _ root: Root, _ other: Other
     ) -> StringLocalizedCompare<Root, Other> { .init(root: root, other: other) }

@@ -12,7 +12,7 @@ internal import Platform
 public final class TranslatedPredicate: NSPredicate {
     private let translation: Translation
 
-    // The lock of `result` guards it; `translate` captures nothing but Foundation's predicate, which is immutable.
+    // The lock of `result` guards it; `translate` captures only Foundation's predicate, which is immutable.
     private final class Translation: @unchecked Sendable {
         private let translate: () throws -> PredicateTree
         private let result = LockedBox<(tree: PredicateTree, predicate: NSPredicate)?>(nil)

@@ -27,7 +27,7 @@ extension PredicateTranslation {
         let second = try expression(right)
         let plain = PredicateTree.compare(first, wanted ? .equal : .notEqual, second)
         guard Left.Output.self is any OptionalValue.Type else { return plain }
-        // Between optionals, the language's == and != are unknown where one side is nil and not a literal.
+        // Between optionals, the language's == and != are unknown if one side is nil and not a literal.
         switch (first, second) {
         case (.constant(.null), _), (_, .constant(.null)): return plain
         case (.constant, _): return wanted ? plain : .some(plain, second.isNil)

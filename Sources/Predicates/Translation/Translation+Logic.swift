@@ -21,7 +21,7 @@ extension PredicateExpressions.Disjunction: TranslatableExpression, SourceRepres
 }
 
 extension PredicateExpressions.Negation: TranslatableExpression, SourceRepresentable {
-    // A NOT in the language is unknown for unknown, where Swift has two results: the negation is moved inwards, to where nil is handled.
+    // A NOT in the language is unknown for unknown, while Swift has two results: the negation is moved inwards, to where nil is handled.
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         .predicate(try translation.predicate(wrapped, negated: !negated))
     }
@@ -97,7 +97,7 @@ extension PredicateExpressions.NilCoalesce: TranslatableExpression, SourceRepres
 }
 
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression, SourceRepresentable {
-    // Where Foundation throws, nil is not found.
+    // If Foundation throws, nil is not found.
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         .expression(try translation.expression(inner))
     }

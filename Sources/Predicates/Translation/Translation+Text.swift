@@ -33,7 +33,7 @@ extension PredicateExpressions.StringContainsRegex: SourceRepresentable {
 }
 
 extension PredicateTranslation {
-    /// A comparison of what two nodes become.
+    /// Returns a comparison of the translations of two nodes.
     fileprivate func comparison(
         _ left: some PredicateExpression, _ operation: PredicateComparison.Operator, _ right: some PredicateExpression,
         options: PredicateComparison.Options = [], negated: Bool
@@ -69,7 +69,7 @@ protocol TextMethodExpression: TranslatableExpression, SourceRepresentable, Pred
     associatedtype Other: PredicateExpression
     var root: Root { get }
     var other: Other { get }
-    /// What the method is called.
+    /// The name of the method.
     static var name: String { get }
 }
 
@@ -86,7 +86,7 @@ extension TextMethodExpression {
         }
     }
 
-    /// The tree that matches exactly when the texts are the same, of a method that says how they lie to each other.
+    /// Returns the tree that matches exactly when the texts are equal, for a method that compares them.
     func equality(by translation: PredicateTranslation) throws -> PredicateTree? {
         guard let method = TextMethod(rawValue: Self.name), method != .localizedStandardContains else { return nil }
         return .compare(try translation.expression(root), .equal, try translation.expression(other), options: method.options)

@@ -84,7 +84,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression, SourceRepresenta
 // MARK: Casts
 
 extension PredicateTranslation {
-    /// What a cast that always succeeds becomes: its input.
+    /// Returns the translation of a cast that always succeeds: its input.
     fileprivate func cast<Input: PredicateExpression>(
         _ input: Input, to desired: Any.Type, in node: some PredicateExpression
     ) throws -> Translated {

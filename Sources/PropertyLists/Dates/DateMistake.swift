@@ -1,11 +1,11 @@
 /// Why a text is no date of a notation.
 package struct DateMistake: Error, Hashable, Sendable {
-    /// A part of a date, or what is beside them.
+    /// A part of a date, or of the text around it.
     enum Part: String, Sendable {
         case year, month, day, hour, minute, second, fraction, offset
     }
 
-    /// What should be there, in messages.
+    /// The expected text, in messages.
     enum What: String, Sendable {
         case blank = "a blank"
         case timeOrEnd = "“T” or the end"
@@ -24,11 +24,11 @@ package struct DateMistake: Error, Hashable, Sendable {
         case end = "the end"
     }
 
-    /// Without anything that is counted by references, for it is thrown in loops.
+    /// Without reference-counted parts, because it is thrown in loops.
     enum Reason: Hashable, Sendable {
         /// A part is no number of so many digits.
         case digits(Part, Int)
-        /// A part is a number beyond those that it may be.
+        /// A part is a number outside of its range.
         case range(Part, Int, Int)
         /// Another weekday is that of the date.
         case weekday(Int)
@@ -37,13 +37,13 @@ package struct DateMistake: Error, Hashable, Sendable {
         case expected(What)
     }
 
-    /// The offset in the text of the first byte that is not as it should be.
+    /// The offset in the text of the first wrong byte.
     package let place: Int
     let reason: Reason
 
     init(_ place: Int, _ reason: Reason) { (self.place, self.reason) = (place, reason) }
 
-    /// What should be there.
+    /// The expected text.
     private var expectation: String {
         switch reason {
         case .digits(.fraction, _): "digits of a fraction"
@@ -56,9 +56,9 @@ package struct DateMistake: Error, Hashable, Sendable {
         }
     }
 
-    /// Returns what is wrong with the text that was read, in a sentence.
+    /// Returns a sentence that explains the mistake in the text.
     ///
-    /// - Parameter text: The text, of which at most 60 characters are told.
+    /// - Parameter text: The text, of which at most 60 characters are quoted.
     package func description(of text: some StringProtocol) -> String {
         let utf8 = Array(text.utf8)
         let place = min(max(0, place), utf8.count)

@@ -1,10 +1,12 @@
-/// A way in which texts have dates. A text is read whole, or is none of the notation; a time without an offset is in Coordinated Universal Time (UTC).
+/// A notation of dates in texts. A text is read completely, or is not of the notation; a time without an offset is in Coordinated Universal Time
+/// (UTC).
 ///
-/// All have the Gregorian calendar, also for the days before it. A day must exist, an hour be one from 0 to 23, and an offset lie between −18:00 and +18:00.
-/// A second 60 is read where leap seconds are, at the end of a month in UTC: it is the first second of the next day, for `Date` counts none.
+/// All notations use the Gregorian calendar, even for dates before its introduction. A day must exist, an hour be between 0 and 23, and an offset lie
+/// between −18:00 and +18:00. A second 60 is accepted where leap seconds are, at the end of a month in UTC: it is the first second of the next day,
+/// because `Date` counts no leap seconds.
 package enum DateNotation: Hashable, Sendable {
-    /// ISO 8601 (RFC 3339): `2026-03-01T10:00:00.25+01:00`, of which everything behind the day may be missing, as may seconds, fraction, offset and its
-    /// minutes. A space or a small letter may stand for `T`, a small one for `Z`, a comma for the point, and the offset needs no colon.
+    /// ISO 8601 (RFC 3339): `2026-03-01T10:00:00.25+01:00`. Everything after the day is optional, as are seconds, fraction, offset and its minutes. A
+    /// space or a small letter may replace `T`, a small letter `Z`, a comma the point, and the offset needs no colon.
     ///
     /// A year has four digits, or a sign and four to nine: `-000043-03-15` is in the year 44 before Christ.
     case iso8601
@@ -21,7 +23,7 @@ package enum DateNotation: Hashable, Sendable {
     /// A pattern.
     case pattern(DatePattern)
 
-    /// What texts of the notation look like, for errors.
+    /// Examples of texts of the notation, for errors.
     package var examples: String {
         switch self {
         case .iso8601: "2026-03-01, 2026-03-01T10:00:00Z or 2026-03-01T10:00:00.25+01:00"

@@ -12,7 +12,7 @@ struct DateParts {
     /// How many seconds the time is ahead of UTC.
     var offset = 0
 
-    /// The seconds that a `Double` tells apart: 285 million years. Beyond, dates are numbers.
+    /// The maximum number of seconds that a `Double` represents exactly: 285 million years. Beyond it, dates are written as numbers.
     static let limit = 9_007_199_254_740_992
 
     /// Returns the seconds since 2001.
@@ -20,7 +20,7 @@ struct DateParts {
     /// - Parameters:
     ///   - day: The place of the day in the text.
     ///   - second: The place of the second.
-    /// - Throws: For a day that the month does not have, and for a second 60 at which none is.
+    /// - Throws: For a day that the month does not have, and for a second 60 where there is no leap second.
     @inline(__always) func seconds(dayAt dayPlace: Int, secondAt secondPlace: Int) throws(DateMistake) -> Double {
         let length = GregorianCalendar.length(month, year)
         guard day >= 1, day <= length else { throw DateMistake(dayPlace, .range(.day, 1, length)) }

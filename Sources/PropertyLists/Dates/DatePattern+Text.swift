@@ -7,7 +7,7 @@ extension DateScanner {
         var isAfternoon: Bool?
         var weekday: (name: Int, place: Int)?
         for (index, part) in pattern.parts.enumerated() {
-            // A number has all its digits where another one is beside it.
+            // A number has all its digits if another one is adjacent.
             let isExact = pattern.isExact || part.width != nil && pattern.isNumber(index - 1) || pattern.isNumber(index + 1)
             func counts(_ width: Int) -> ClosedRange<Int> { isExact ? width...width : 1...2 }
             let start = place
@@ -54,13 +54,14 @@ extension DateScanner {
 }
 
 extension DateText {
-    /// Returns a date in a pattern, without what the pattern has no letter for; nil for a year that four digits do not hold.
+    /// Returns a date in a pattern, without the parts that the pattern has no letters for; nil for a year that does not fit four digits.
     package static func text(_ seconds: Double, _ pattern: DatePattern) -> String? {
         var output: [UInt8] = []
         return append(seconds, pattern, to: &output) ? String(decoding: output, as: UTF8.self) : nil
     }
 
-    /// Appends a date in a pattern, without what the pattern has no letter for; returns false, and appends nothing, for a year that its digits do not hold.
+    /// Appends a date in a pattern, without the parts that the pattern has no letters for. Returns false, and appends nothing, for a year that does
+    /// not fit its digits.
     package static func append(_ seconds: Double, _ pattern: DatePattern, to output: inout [UInt8]) -> Bool {
         guard seconds.magnitude < Double(DateParts.limit) else { return false }
         let whole = seconds.rounded(.down)
@@ -87,7 +88,8 @@ extension DateText {
         return true
     }
 
-    /// Returns so many digits of a fraction, without those that follow. Digits that give the same date back are kept, whatever a product has lost.
+    /// Returns the given number of digits of a fraction, truncated. Digits that give the same date back are kept, even if the product has lost
+    /// precision.
     private static func cut(_ seconds: Double, _ whole: Double, _ digits: Int) -> Int {
         let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
         let product = (seconds - whole) * scale
@@ -101,7 +103,7 @@ extension DatePattern {
     /// Whether a part is there, and is a number.
     fileprivate func isNumber(_ index: Int) -> Bool { parts.indices.contains(index) && parts[index].isNumber }
 
-    /// The years that the pattern gives back.
+    /// The years that survive a round trip through the pattern.
     fileprivate var years: ClosedRange<Int> {
         if parts.contains(where: { if case .year = $0 { true } else { false } }) { return 0...9999 }
         return parts.contains(.shortYear) ? latestYear - 99...latestYear : -DateParts.limit...DateParts.limit

@@ -1,6 +1,6 @@
-/// A pattern of dates in Coordinated Universal Time, with English names: what a service or a file has instead of a standard.
+/// A pattern of dates in Coordinated Universal Time, with English names, for a service or a file that does not use a standard notation.
 package struct DatePattern: Hashable, Sendable {
-    /// What a pattern consists of. A width of 1 is a number without zeros before it.
+    /// A part of a pattern. A width of 1 is a number without leading zeros.
     enum Part: Hashable, Sendable {
         case year(width: Int)
         case shortYear
@@ -34,7 +34,7 @@ package struct DatePattern: Hashable, Sendable {
         package let message: String
     }
 
-    /// The pattern as it was given.
+    /// The given pattern.
     package let text: String
     let parts: [Part]
     /// Whether numbers have as many digits as the pattern has letters, with which files are read; otherwise zeros before a number may be missing.
@@ -46,10 +46,10 @@ package struct DatePattern: Hashable, Sendable {
 
     // MARK: Patterns of files
 
-    /// Creates a pattern of the letters `yyyy`, `yy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS`; `T`, `Z` and what is no letter stand for themselves. Years of
-    /// two digits are those from 1970 to 2069.
+    /// Creates a pattern of the letters `yyyy`, `yy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS`; `T`, `Z` and characters that are not letters stand for
+    /// themselves. Years of two digits are those from 1970 to 2069.
     ///
-    /// - Throws: What is no such letter.
+    /// - Throws: A mistake that names an unknown letter, or an empty text.
     package init(ofFiles text: String) throws(Mistake) {
         let letters: [(String, Part)] = [
             ("yyyy", .year(width: 4)), ("yy", .shortYear), ("MM", .month(width: 2)), ("dd", .day(width: 2)), ("HH", .hour(width: 2)),
@@ -75,9 +75,9 @@ package struct DatePattern: Hashable, Sendable {
     // MARK: Patterns of DateFormatter
 
     /// Creates a pattern of `DateFormatter` in the locale `en_US_POSIX` and UTC. Years of two digits are those from 1950 to 2049, as there, and a
-    /// pattern without a year is about 2000.
+    /// pattern without a year refers to 2000.
     ///
-    /// - Throws: A letter that is not read here: those of weeks, eras, quarters and names of zones in full.
+    /// - Throws: An unsupported letter: those of weeks, eras, quarters and full names of zones.
     package init(ofDateFormatter text: String) throws(Mistake) {
         var parts: [Part] = []
         var literal: [UInt8] = []
@@ -108,7 +108,7 @@ package struct DatePattern: Hashable, Sendable {
         (self.text, self.parts, isExact, latestYear, usualYear) = (text, parts, false, 2049, 2000)
     }
 
-    /// Reads text between apostrophes, of which two stand for one.
+    /// Reads text between apostrophes, in which two of them denote one.
     private static func readQuoted(_ rest: inout Substring, _ literal: inout [UInt8]) throws(Mistake) {
         rest = rest.dropFirst()
         if rest.first == "'" {
@@ -174,7 +174,7 @@ extension DatePattern.Part {
         }
     }
 
-    /// The number of digits, where it is always the same.
+    /// The number of digits, if it is always the same.
     var width: Int? {
         switch self {
         case .shortYear: 2

@@ -63,7 +63,7 @@ extension DateScanner {
         return place - 2
     }
 
-    /// The zones of RFC 5322 in hours. None begins with one before it.
+    /// The zones of RFC 5322 in hours. None begins with an earlier one.
     private static let zones: [(name: StaticString, hours: Int)] = [
         ("GMT", 0), ("UTC", 0), ("UT", 0), ("Z", 0), ("EST", -5), ("EDT", -4), ("CST", -6), ("CDT", -5), ("MST", -7), ("MDT", -6),
         ("PST", -8),

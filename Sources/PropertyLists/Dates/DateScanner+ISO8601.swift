@@ -1,5 +1,5 @@
 extension DateScanner {
-    /// What may stand between a time and its offset.
+    /// The text that may separate a time and its offset.
     enum ZoneForm {
         /// Nothing.
         case plain
@@ -38,7 +38,7 @@ extension DateScanner {
         let isNegative = pass("-")
         guard isNegative || pass("+") else { return try digits(4, .year) }
         let year = try number(.year, 4...9, 0...999_999_999)
-        // There is one year 0, and it has no sign of its own.
+        // There is one year 0, which has no negative form.
         if isNegative, year == 0 { throw DateMistake(start, .expected(.positiveYear)) }
         return isNegative ? -year : year
     }

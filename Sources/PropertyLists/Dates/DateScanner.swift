@@ -93,7 +93,7 @@ struct DateScanner {
         return value
     }
 
-    /// Reads the digits behind a point: the number below one that is nearest to them.
+    /// Reads the digits after a point, as the nearest number below one.
     mutating func fraction() throws(DateMistake) -> Double {
         let start = place
         var (numerator, denominator) = (0.0, 1.0)

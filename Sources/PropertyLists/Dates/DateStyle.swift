@@ -2,9 +2,9 @@
 package struct DateStyle: Hashable, Sendable {
     /// The character of ASCII between the day and the time; nil for days only.
     package let separator: UInt8?
-    /// The number of digits of a second's fraction; 0 for whole seconds, which have one only where the date does.
+    /// The number of digits of a second's fraction; 0 for whole seconds, which have a fraction only if the date does.
     package let fractionDigits: Int
-    /// What follows the time: nothing, `Z` or `+00:00`. Times are in UTC.
+    /// The text after the time: nothing, `Z` or `+00:00`. Times are in UTC.
     package let zone: String
 
     package var isDay: Bool { separator == nil }
@@ -18,7 +18,7 @@ package struct DateStyle: Hashable, Sendable {
         self.zone = zone
     }
 
-    /// Creates the style of a text; nil for one that is no date.
+    /// Creates the style of a text; nil if the text is not a date.
     package init?(of text: String) {
         guard (try? DateText.seconds(text, .database)) != nil else { return nil }
         let scalars = text.unicodeScalars

@@ -8,14 +8,15 @@ extension DateText {
 
     /// Appends a date in ISO 8601, in UTC, with as many digits as it takes to read the same date back: `2026-03-01T10:00:00.25Z`.
     ///
-    /// Years beyond 0 to 9999 have a sign and at least six digits, as JavaScript reads them. What has no such text is a number of seconds since 2001,
-    /// always with a point or an exponent, which ``distant(_:takesWhole:)`` reads: dates beyond 285 million years, and those so near to 2001 that
-    /// they would need more than forty digits of a second.
+    /// Years outside of 0 to 9999 have a sign and at least six digits, as JavaScript reads them. A date without such a text is a number of seconds
+    /// since 2001, always with a point or an exponent, which ``distant(_:takesWhole:)`` reads: dates beyond 285 million years, and dates so close to
+    /// 2001 that they would need more than forty digits of a second.
     package static func append(_ seconds: Double, to output: inout [UInt8]) {
         if !appendExact(seconds, to: &output) { output += "\(seconds)".utf8 }
     }
 
-    /// Returns a date in ISO 8601, in UTC, rounded to nanoseconds where it would need more than forty digits of a second; nil for one beyond 285 million years.
+    /// Returns a date in ISO 8601, in UTC, rounded to nanoseconds if it would need more than forty digits of a second; nil for one beyond 285 million
+    /// years.
     package static func rounded(_ seconds: Double) -> String? {
         var output: [UInt8] = []
         if appendExact(seconds, to: &output) { return String(decoding: output, as: UTF8.self) }
@@ -78,7 +79,7 @@ extension DateText {
         return number >= scale ? (Int(whole) + 1, 0) : (Int(whole), Int(number))
     }
 
-    /// Appends a date with all its digits, and a `Z`; nothing where they are too many.
+    /// Appends a date with all its digits, and a `Z`; appends nothing if there are too many.
     private static func appendExact(_ seconds: Double, to output: inout [UInt8]) -> Bool {
         guard seconds.magnitude < Double(DateParts.limit) else { return false }
         let whole = seconds.rounded(.down)
@@ -93,7 +94,7 @@ extension DateText {
         return true
     }
 
-    /// Appends the shortest digits of a fraction with which the same date is read; returns false where none do.
+    /// Appends the shortest digits of a fraction with which the same date is read; returns false if there are none.
     private static func appendExactFraction(_ seconds: Double, _ whole: Double, _ fraction: Double, to output: inout [UInt8]) -> Bool {
         var scale = 1.0
         for digits in 1...9 {
@@ -107,7 +108,7 @@ extension DateText {
         // All digits, of dates near 2001. A date just before it may have more than the fraction.
         guard whole + fraction == seconds else { return false }
         let text = "\(fraction)"
-        // 0.0625, or 6.25e-05 for what is smaller.
+        // 0.0625, or 6.25e-05 for smaller numbers.
         let parts = text.split(separator: "e")
         let digits = parts[0].utf8.filter { $0 != UInt8(ascii: ".") }
         let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
@@ -115,7 +116,7 @@ extension DateText {
         output.append(UInt8(ascii: "."))
         output += repeatElement(0x30, count: max(0, -exponent - 1))
         output += exponent == 0 ? digits.dropFirst() : digits[...]
-        // A mantissa such as 5.0 has a digit that says nothing.
+        // A mantissa such as 5.0 has a redundant digit.
         while output.last == 0x30 { output.removeLast() }
         return true
     }
@@ -125,7 +126,7 @@ extension DateText {
         append(number, digits, to: &output)
     }
 
-    /// Appends a day, and a time where there is a separator.
+    /// Appends a day, and a time if there is a separator.
     private static func append(_ parts: DateParts, separator: UInt8?, to output: inout [UInt8]) {
         switch parts.year {
         case 0...9999: append(parts.year, 4, to: &output)

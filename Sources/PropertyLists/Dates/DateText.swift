@@ -1,4 +1,4 @@
-/// Reads and writes dates as text, for the whole package. A date is its seconds since 2001-01-01 in UTC, as those of `Date` are.
+/// Reads and writes dates as text, for the whole package. A date is its seconds since 2001-01-01 in UTC, as in `Date`.
 package enum DateText {
     /// The last year that two digits mean in the dates of cookies (RFC 6265).
     package static let usualLatestYear = 2069
@@ -7,8 +7,8 @@ package enum DateText {
     ///
     /// - Parameters:
     ///   - text: The UTF-8 of the text.
-    ///   - latestYear: The last year that two digits may mean. RFC 9110 wants the one in fifty years.
-    /// - Throws: What is no date of the notation, and where.
+    ///   - latestYear: The last year that two digits may denote. RFC 9110 requires the one in fifty years.
+    /// - Throws: The mistake and its place, if the text is not a date of the notation.
     package static func seconds(
         _ text: UnsafeRawBufferPointer, _ notation: DateNotation, latestYear: Int = usualLatestYear
     ) throws(DateMistake) -> Double {
@@ -25,7 +25,7 @@ package enum DateText {
 
     /// Returns the seconds since 2001 of a text.
     ///
-    /// - Throws: What is no date of the notation, and where.
+    /// - Throws: The mistake and its place, if the text is not a date of the notation.
     package static func seconds(
         _ text: String, _ notation: DateNotation, latestYear: Int = usualLatestYear
     ) throws(DateMistake) -> Double {
@@ -39,8 +39,8 @@ package enum DateText {
 
     /// Returns the seconds since 2001 of a number that ``append(_:to:)`` has written for a date that has no text in ISO 8601; nil for other text.
     ///
-    /// - Parameter takesWhole: Whether one without a point is such a number where it lies beyond the years 0 to 9999. A smaller one never is: it
-    ///   would be a year, a day without hyphens, or seconds since 1970.
+    /// - Parameter takesWhole: Whether a number without a point is accepted if it lies beyond the years 0 to 9999. A smaller one never is: it would
+    ///   be a year, a day without hyphens, or seconds since 1970.
     package static func distant(_ text: UnsafeRawBufferPointer, takesWhole: Bool = false) -> Double? {
         var hasPoint = false
         var hasDigit = false

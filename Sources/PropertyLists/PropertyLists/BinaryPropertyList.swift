@@ -71,7 +71,7 @@ package struct BinaryPropertyList: Sendable {
         self.root = root
     }
 
-    /// Returns a big-endian number of `size` bytes; nil where it exceeds any index.
+    /// Returns a big-endian number of `size` bytes; nil if it exceeds any index.
     fileprivate static func number(_ bytes: [UInt8], _ start: Int, _ size: Int) -> Int? {
         var value: UInt64 = 0
         for index in start..<start + size { value = value << 8 | UInt64(bytes[index]) }

@@ -131,7 +131,7 @@ package struct BinaryPropertyListWriter {
         return bytes
     }
 
-    // The two that follow are called for each reference and each text of a model: plain loops are quick without optimization, too.
+    // The following two are called for each reference and each text of a model: plain loops are fast without optimization, too.
 
     /// Appends the lowest bytes of a number, the highest of them first.
     private static func add(_ number: UInt64, _ width: Int, to bytes: inout [UInt8]) {

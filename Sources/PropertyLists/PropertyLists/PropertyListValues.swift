@@ -1,9 +1,9 @@
 package import Foundation
 
-/// Reads property lists that others have written: metadata of stores, versions of models.
+/// Reads property lists of external origin: metadata of stores, versions of models.
 ///
-/// Foundation's reader makes a value of each reference, so that a few bytes may become more than there is memory; it recurses, and makes objects of
-/// references that are no values. So binary lists are read here, with a limit, and those in XML are looked at before Foundation reads them.
+/// Foundation's reader makes a value of each reference, so that a few bytes may become more values than memory can hold; it recurses, and makes
+/// objects of references that are not values. So binary lists are read here, with a limit, and those in XML are checked before Foundation reads them.
 package enum PropertyListValues {
     /// The deepest nesting, and the most values.
     package static let depthLimit = 100
@@ -11,7 +11,7 @@ package enum PropertyListValues {
 
     /// Reads a list whose root is a dictionary, in binary form or in XML.
     ///
-    /// - Throws: ``BinaryPropertyList/FormatError`` for anything else, and for what is beyond the limits.
+    /// - Throws: ``BinaryPropertyList/FormatError`` for anything else, and for a list that exceeds the limits.
     package static func dictionary(_ data: Data) throws -> [String: Any] {
         let found: Any
         if BinaryPropertyList.isOne(data) {
@@ -25,7 +25,7 @@ package enum PropertyListValues {
         return dictionary
     }
 
-    /// - Parameter budget: How many values may still come.
+    /// - Parameter budget: The number of values that may still follow.
     private static func value(_ index: Int, in list: BinaryPropertyList, depth: Int, _ budget: inout Int) throws -> Any {
         budget -= 1
         guard depth < depthLimit, budget > 0 else {

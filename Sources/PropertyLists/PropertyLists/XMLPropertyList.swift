@@ -2,7 +2,7 @@ import Foundation
 
 /// Decodes XML property lists to the table of a ``BinaryPropertyList``, for keyed archives in XML.
 ///
-/// It reads what archivers write: no internal subset of a document type, no dates, which archives hold as objects. Nothing here recurses.
+/// It reads lists that archivers write: no internal subset of a document type, no dates, which archives hold as objects. Nothing here recurses.
 struct XMLPropertyList {
     typealias FormatError = BinaryPropertyList.FormatError
     private typealias Node = BinaryPropertyList.Node
@@ -69,7 +69,7 @@ struct XMLPropertyList {
         throw FormatError(reason: "It ends too early.")
     }
 
-    /// Puts a node into the collection that is open; returns its number when there is none.
+    /// Adds a node to the open collection; returns its number if there is none.
     private mutating func add(_ node: Node) throws -> Int? {
         nodes.append(node)
         let index = nodes.count - 1

@@ -1,11 +1,11 @@
 extension String {
-    /// The most bytes of a text that an error says.
+    /// The maximum number of bytes of a text in an error.
     package static let mostErrorBytes = 8_000
 
-    /// The text as an error says it: whatever it quotes of a file, an answer or a predicate, it has no more than a few kilobytes.
+    /// The text, shortened for an error: whatever it quotes of a file, an answer or a predicate, it has no more than a few kilobytes.
     ///
-    /// A longer one first loses the middle of each word that has more than some hundred bytes, such as an identifier, and then its own middle. What is left out
-    /// is counted.
+    /// A longer text first loses the middle of each word that has more than some hundred bytes, such as an identifier, and then its own middle. The
+    /// omitted parts are counted.
     package var shortened: String {
         let bytes = utf8
         if bytes.count <= Self.mostErrorBytes { return self }

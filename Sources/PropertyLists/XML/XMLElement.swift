@@ -9,7 +9,7 @@ package struct XMLElement: Hashable, Sendable {
     package var children: [XMLElement] = []
     /// The text between the tags of the element itself.
     var text = ""
-    /// The line of the file on which the element begins; 0 for one that is to be written.
+    /// The line of the file on which the element begins; 0 for an element to be written.
     package var line = 0
 
     package init(name: String, attributes: [Attribute] = [], children: [XMLElement] = [], text: String = "", line: Int = 0) {

@@ -77,7 +77,7 @@ package struct XMLReader {
         }
     }
 
-    /// Puts an element that is complete where it belongs.
+    /// Adds a complete element to its parent.
     private mutating func add(_ element: XMLElement) {
         if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
     }

@@ -11,12 +11,12 @@ package struct XMLAttribute: Hashable, Sendable {
     }
 }
 
-/// Splits XML into tags and texts, strictly: elements, attributes, text, comments, and the five entities that XML itself has.
+/// Splits XML into tags and texts, strictly: elements, attributes, text, comments, and the five predefined entities.
 ///
-/// No other entity is known, whatever a document type declares: nothing is fetched and nothing multiplies. Whether tags match is for the caller
-/// to check. Foundation's parser is not used, since it would bring libxml2 and 30 MB of ICU data to every program that loads this framework.
+/// No other entity is known, whatever a document type declares: nothing is fetched and nothing multiplies. The caller checks whether tags match.
+/// Foundation's parser is not used, since it would bring libxml2 and 30 MB of ICU data to every program that loads this framework.
 package struct XMLScanner {
-    /// What a document may be at most.
+    /// The maximum size of a document.
     package static let byteLimit = 64 << 20
 
     /// A part of a document. Comments and instructions are passed over.
@@ -27,7 +27,7 @@ package struct XMLScanner {
         case end(name: String)
         /// Text with its references replaced. Two may follow each other.
         case text(String)
-        /// A document type, of which nothing is read where it declares anything.
+        /// A document type, plain if it has no declarations. Nothing is read of one that has declarations.
         case documentType(isPlain: Bool)
     }
 
@@ -38,7 +38,7 @@ package struct XMLScanner {
 
     private let bytes: [UInt8]
     private var position = 0
-    /// The line of what comes next.
+    /// The line of the next part.
     package private(set) var line = 1
 
     /// - Throws: ``FormatError`` for a document that is too large, or is not in UTF-8.

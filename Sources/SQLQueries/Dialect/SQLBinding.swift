@@ -3,7 +3,7 @@ package import Predicates
 
 /// The source of a statement's parameter.
 ///
-/// A statement serves every request of its shape: a binding says where the value is in the request, and in which form it is bound.
+/// A statement serves every request of its shape: a binding defines where the value is in the request, and in which form it is bound.
 package enum SQLBinding: Sendable {
     /// A number of the statement, such as that of an entity.
     case integer(Int64)
@@ -31,7 +31,7 @@ package enum SQLConstantForm: Sendable {
     case entityNumber
     /// The numbers of a list of entities, given by name or as descriptions.
     case entityNumbers
-    /// The n-th spelling of a string; the last one where there are fewer.
+    /// The n-th spelling of a string, or the last one if there are fewer.
     case spelling(Int)
     /// The common prefix of all spellings of a string.
     case prefix
@@ -43,8 +43,8 @@ package enum SQLConstantForm: Sendable {
     case patternPrefix
     /// The smallest string after all strings with ``patternPrefix``.
     case afterPatternPrefix
-    /// A string as a pattern of SQL's LIKE in which the backslash escapes: what begins with it, ends with it, contains it, or matches it as
-    /// a pattern of the predicate language.
+    /// A string as a pattern of SQL's LIKE in which the backslash escapes. The pattern matches texts that begin with the string, end with it, contain
+    /// it, or match it as a pattern of the predicate language.
     case likePattern(TextOperator)
     /// A string with case and diacritics folded.
     case folded(PredicateComparison.Options)

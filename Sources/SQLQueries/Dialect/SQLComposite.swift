@@ -22,7 +22,7 @@ struct SQLComposite {
         self.path = path
     }
 
-    /// Returns an element with its place; nil where there is none of the name.
+    /// Returns an element with its place; nil if there is none with the name.
     func element(_ key: String) -> (NSAttributeDescription, SQLComposite)? {
         guard let element = attribute.elements.first(where: { $0.name == key }) else { return nil }
         let inner = element as? NSCompositeAttributeDescription ?? attribute

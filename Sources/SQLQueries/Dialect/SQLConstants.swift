@@ -45,8 +45,7 @@ package struct SQLConstantClass: Hashable {
     package internal(set) var hasPrefix = false
     package internal(set) var elements: Elements = []
 
-    /// - Parameter detail: The aspect that may matter. Where it is not the spelling of strings, they count as having any number of
-    ///   spellings.
+    /// - Parameter detail: The aspect that may matter. If it is not the spelling of strings, they count as having any number of spellings.
     init(_ value: PropertyValue, _ detail: PredicateShape.Detail) {
         let isSpelled = detail == .spelling
         switch value {
@@ -139,8 +138,7 @@ enum TextSpellings {
         byte == UInt8(ascii: "K") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: "`")
     }
 
-    /// Returns the number of spellings, rounded up to a power of two, or 0 where there are too many; and whether all have a common
-    /// prefix.
+    /// Returns the number of spellings, rounded up to a power of two, or 0 if there are too many; and whether all have a common prefix.
     static func spellingClass(of text: String) -> (count: UInt8, hasPrefix: Bool) {
         if text.utf8.allSatisfy({ $0 < 0x80 && !hasTwin($0) }) { return (1, !text.isEmpty) }
         let hasPrefix = prefix(of: text) != nil
@@ -150,7 +148,7 @@ enum TextSpellings {
         return (UInt8(count), hasPrefix)
     }
 
-    /// Returns all spellings; nil where there are too many, or they are not known.
+    /// Returns all spellings; nil if there are too many, or they are unknown.
     static func all(of text: String) -> [String]? {
         // Most texts, such as identifiers.
         if text.utf8.allSatisfy({ $0 < 0x80 && !hasTwin($0) }) { return [text] }
@@ -163,7 +161,7 @@ enum TextSpellings {
         return spellings
     }
 
-    /// Returns the spellings of one character; none where they are not known.
+    /// Returns the spellings of one character; empty if they are unknown.
     private static func all(of character: Character) -> [String] {
         let text = String(character)
         if let byte = character.asciiValue { return equivalents[byte].map { [text, $0] } ?? [text] }

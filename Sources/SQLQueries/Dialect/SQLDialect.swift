@@ -3,11 +3,11 @@ package import Predicates
 
 /// The spelling of queries in one database's SQL, and the operations that the database has.
 ///
-/// ``SQLTranslator`` resolves paths, joins and types, and composes statements of what is the same in every database: SELECT, joins, EXISTS,
-/// CASE, AND. It asks the dialect for the rest. An extension has standard SQL for most of it.
+/// ``SQLTranslator`` resolves paths, joins and types, and composes the parts of statements that are the same in every database: SELECT, joins,
+/// EXISTS, CASE, AND. The dialect provides the rest. An extension has standard SQL for most of it.
 ///
-/// Each operation must agree with the evaluator: an unknown result is NULL. A dialect returns nil for what its database cannot say, or says
-/// with another result. The clause is then an error that names it, or is evaluated in memory where the request allows that.
+/// Each operation must agree with the evaluator: an unknown result is NULL. A dialect returns nil for an operation that its database cannot express,
+/// or that has a different result there. The clause is then an error that names it, or is evaluated in memory if the request allows that.
 package protocol SQLDialect: Sendable {
     /// The name of the database, for messages.
     var name: String { get }
@@ -73,7 +73,7 @@ package protocol SQLDialect: Sendable {
     func isEquivalent(_ text: SQLFragment, to element: SQLFragment, selectedBy from: SQLFragment) -> SQLFragment?
     /// Returns the elements of a list as a table.
     ///
-    /// - Parameter alias: The alias of the table; nil where its rows are only counted.
+    /// - Parameter alias: The alias of the table; nil if its rows are only counted.
     func elements(of list: SQLBinding, as alias: SQLAlias?) -> SQLListTable
     /// Returns a value in a form of which DISTINCT keeps one for equal values.
     func distinct(_ value: SQLTerm) -> SQLFragment?

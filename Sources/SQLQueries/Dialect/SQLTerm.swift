@@ -41,7 +41,7 @@ package enum SQLKind {
         }
     }
 
-    /// Whether a value of the kind means something to a function: objects, entities and transformed values do not.
+    /// Whether functions apply to values of the kind: not to objects, entities and transformed values.
     var isPlain: Bool {
         switch self {
         case .object, .anyObject, .entity, .opaque: false
@@ -114,7 +114,7 @@ package struct SQLTerm {
         self.isStoredDate = isStoredDate
     }
 
-    /// Creates the value of a constant, whose SQL and kind are to be set.
+    /// Creates the value of a constant; its SQL and kind are set afterwards.
     init(_ constant: SQLConstant) {
         self.init(sql: "NULL", kind: .null)
         self.constant = constant

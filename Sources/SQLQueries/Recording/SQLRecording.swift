@@ -2,7 +2,7 @@ internal import Platform
 internal import Predicates
 internal import Synchronization
 
-/// Collects the statements that stores in databases execute for one piece of work: for tools that show what an answer took.
+/// Collects the statements that database stores execute for one piece of work: for tools that show the cost of an answer.
 ///
 /// SQLite's connections collect them if they were opened after ``enable()``.
 package final class SQLRecording: Sendable {
@@ -16,11 +16,11 @@ package final class SQLRecording: Sendable {
         package let seconds: Double
     }
 
-    /// The recording of the current task, or of the current call where there is no task; nil for none.
+    /// The recording of the current task, or of the current call if there is no task; nil for none.
     @TaskLocal package static var current: SQLRecording?
 
     private static let isEnabledFlag = Atomic<Bool>(false)
-    /// Whether connections report what they execute. Once they do, they always do.
+    /// Whether connections report the statements that they execute. Once enabled, this stays enabled.
     package static var isEnabled: Bool { isEnabledFlag.load(ordering: .relaxed) }
     /// The maximum number of statements that are kept.
     private static let limit = 200
@@ -31,7 +31,7 @@ package final class SQLRecording: Sendable {
 
     package init() {}
 
-    /// Lets the connections that are opened from now on report their statements.
+    /// Makes connections that are opened from now on report their statements.
     package static func enable() { isEnabledFlag.store(true, ordering: .relaxed) }
 
     /// The statements so far, the first of them.

@@ -21,7 +21,7 @@ package final class SQLEntity: @unchecked Sendable {
     package var isAlone: Bool { isWholeTable && numbers.count == 1 }
     /// The mapping of each property, by its `slotIndex`.
     package let properties: [SQLProperty]
-    /// What the keys of the rows are.
+    /// The kind of the rows' keys.
     package let keyKind: SQLKeyKind
 
     package init(
@@ -43,14 +43,13 @@ package final class SQLEntity: @unchecked Sendable {
     /// The mapping of a property.
     package subscript(property: NSPropertyDescription) -> SQLProperty { properties[property.slotIndex] }
 
-    /// The numbers of which a row has one if it is of the entity or, as is asked, of one that inherits from it; nil where every row of the
-    /// table is.
+    /// The entity numbers of the rows that are of the entity or, if requested, of one that inherits from it; nil if every row of the table is.
     func requiredNumbers(includingSubentities: Bool) -> [Int64]? {
         if includingSubentities { return isWholeTable ? nil : numbers }
         return isAlone ? nil : [number]
     }
 
-    /// The condition that a row is of the entity or, as is asked, of one that inherits from it; nil where every row of the table is.
+    /// The condition that a row is of the entity or, if requested, of one that inherits from it; nil if every row of the table is.
     package func condition(includingSubentities: Bool, alias: String? = nil) -> String? {
         guard let numbers = requiredNumbers(includingSubentities: includingSubentities) else { return nil }
         let column = (alias.map { $0 + "." } ?? "") + identity.entity.sql

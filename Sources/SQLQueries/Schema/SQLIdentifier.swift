@@ -1,6 +1,6 @@
 /// The name of a table, column, index or trigger in SQL, quoted if needed.
 ///
-/// Names come from models, which may be malicious or unusual; SQL contains names in no other way.
+/// Names come from models, which may be malicious or unusual; SQL contains names only in this form.
 package struct SQLIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// The name, without quotes.
     package let name: String
@@ -45,7 +45,7 @@ package struct SQLIdentityColumns: Sendable {
     var all: [SQLIdentifier] { [key, entity, version] }
 }
 
-/// What the keys of an entity's rows are.
+/// The kind of the keys of an entity's rows.
 package enum SQLKeyKind: Sendable {
     case integer, text, uuid
 }

@@ -15,7 +15,7 @@ package enum SQLStorage: Sendable {
     case text
     /// Bytes.
     case data
-    /// Bytes, or a reference to those that are kept outside of the table.
+    /// Bytes, or a reference to bytes that are kept outside of the table.
     case externalData
     /// A UUID.
     case uuid
@@ -70,7 +70,7 @@ package struct SQLAttribute: Sendable {
 /// Maps a to-one relationship to a column of the entity's table with the destination's key.
 package struct SQLToOne: Sendable {
     package let column: SQLIdentifier
-    /// The column with the entity number of the destination, where that has subentities.
+    /// The column with the entity number of the destination, if that has subentities.
     package let entityColumn: SQLIdentifier?
 
     package init(column: SQLIdentifier, entityColumn: SQLIdentifier?) {
@@ -93,7 +93,7 @@ package struct SQLForeignKey: Sendable {
     package let table: SQLIdentifier
     /// The column of the owner's key.
     package let column: SQLIdentifier
-    /// The column of the owner's entity number, where there may be several.
+    /// The column of the owner's entity number, if there may be several.
     package let entityColumn: SQLIdentifier?
     /// The column of the position in the owner's order, for an ordered relationship.
     package let orderColumn: SQLIdentifier?

@@ -66,10 +66,10 @@ package final class SQLSchema: @unchecked Sendable {
         byNumber = Dictionary(uniqueKeysWithValues: self.entities.map { ($0.number, $0) })
     }
 
-    /// Returns the mapping of an entity; nil for one that the store does not hold.
+    /// Returns the mapping of an entity; nil for an entity that the store does not hold.
     package func entity(_ entity: NSEntityDescription) -> SQLEntity? { byEntity[ObjectIdentifier(entity)] }
 
-    /// What the keys of an inheritance are.
+    /// Returns the kind of the keys of an inheritance tree.
     func keyKind(root: ObjectIdentifier) -> SQLKeyKind { byEntity[root]?.keyKind ?? .integer }
 
     /// Returns the entity with a number.

@@ -102,14 +102,14 @@ package struct SQLRequestValues {
 
     private func entityNumber(_ constant: PropertyValue) -> Int64 {
         guard case .object(let reference) = constant, let entity = reference.object as? NSEntityDescription else { return Self.noEntity }
-        // An entity of another copy of the model stands for the one with the same name here.
+        // An entity of another copy of the model is equivalent to the one with the same name here.
         let own = schema.entity(entity) ?? schema.model.entitiesByName[entity.name ?? ""].flatMap(schema.entity)
         return own?.number ?? Self.noEntity
     }
 
     // MARK: Elements of collections
 
-    /// Returns an element in the form of a list; empty where it cannot equal any value that the list is compared with.
+    /// Returns an element in the form of a list; empty if it cannot equal any value that the list is compared with.
     private func elements(_ element: PropertyValue, _ form: SQLListForm) -> [SQLValue] {
         if element.isNull { return [.null] }
         switch (form, element) {

@@ -7,7 +7,7 @@ internal import Predicates
 package final class SQLFetchPlan: @unchecked Sendable {
     /// The result of the statement.
     package enum Answer {
-        /// The columns of complete rows: their key, entity and version, and the columns that the store asked for.
+        /// The columns of complete rows: their key, entity and version, and the columns that the store requested.
         case rows
         /// Keys and entity numbers.
         case ids
@@ -156,6 +156,6 @@ struct SQLFetchParts {
         having = having?.numberingConstants(from: &next)
     }
 
-    /// Whether several rows become one dictionary.
+    /// Whether several rows are combined in one dictionary.
     var isGrouped: Bool { !groupedBy.isEmpty || columns.contains { $0.expression.isOverRows } }
 }

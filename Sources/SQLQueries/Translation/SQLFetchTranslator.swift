@@ -34,7 +34,7 @@ struct SQLFetchTranslator {
 
     /// Returns the plan.
     ///
-    /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, ``SQLQueryError`` for one that SQL cannot.
+    /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, ``SQLQueryError`` for a request that SQL cannot express.
     mutating func plan() throws -> SQLFetchPlan {
         let conditions = try conditions()
         switch request.resultType {
@@ -62,7 +62,7 @@ struct SQLFetchTranslator {
         return conditions
     }
 
-    /// Puts a statement together once nothing can join another table any more.
+    /// Composes a statement once no further table can be joined.
     private func body(_ select: SQLFragment, _ conditions: [SQLFragment], orders: SQLFragment = "") throws -> SQLFragment {
         var statement = select
         statement += " FROM "
@@ -107,7 +107,7 @@ struct SQLFetchTranslator {
         parts.orders.last?.ascending ?? true ? column(entity.identity.key) : "\(column(entity.identity.key)) DESC"
     }
 
-    /// All objects come in the order of their keys, in which the table has them. Where a condition leaves some out, an index may be quicker.
+    /// All objects are sorted by their keys, which is the order of the table. If a condition excludes some, an index may be faster.
     private var usualOrder: [SQLFragment] {
         parts.predicate == nil && request.resultType == .managedObjectResultType ? [column(entity.identity.key)] : []
     }
@@ -118,7 +118,7 @@ struct SQLFetchTranslator {
         return try translator.operand(.path(keyPath))
     }
 
-    /// Returns the ordering term; nil where all rows are equal.
+    /// Returns the ordering term; nil if all rows are equal.
     private func term(of operand: SQLOperand, _ order: SQLOrder) throws -> SQLFragment? {
         switch operand {
         case .object(let object):

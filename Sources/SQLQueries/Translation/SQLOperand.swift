@@ -2,7 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// An object in SQL: its key, and its row where it is needed.
+/// An object in SQL: its key, and its row if it is needed.
 struct SQLObject {
     let entity: SQLEntity
     let key: SQLFragment

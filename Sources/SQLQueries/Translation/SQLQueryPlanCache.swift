@@ -35,7 +35,7 @@ package final class SQLQueryPlanCache {
 
     /// Returns the SQL of a request.
     ///
-    /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, ``SQLQueryError`` for one that SQL cannot.
+    /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, ``SQLQueryError`` for a request that SQL cannot express.
     package func query(_ request: StoreQuery, _ entity: SQLEntity) throws -> SQLQuery {
         let plain = SQLPlainFetch(request)
         if let plain, let plan = plainPlans[plain] ?? sharedPlans[plain] {

@@ -37,7 +37,7 @@ extension SQLTranslator {
         return "\(SQLBinding.constant(number, .key(root: ObjectIdentifier(entity.rootEntity))))"
     }
 
-    /// Returns false, or unknown where a value is nil, for values that can never match.
+    /// Returns false, or unknown if a value is nil, for values that can never match.
     func never(_ left: SQLTerm, _ right: SQLTerm) -> SQLFragment {
         let tests = [left, right].filter { $0.constant == nil }.map { "\($0.sql) IS NULL" as SQLFragment }
         return tests.isEmpty ? dialect.falseCondition : "((\(tests.joined(by: " OR "))) AND NULL)"
@@ -100,7 +100,7 @@ extension SQLTranslator {
 
     // MARK: Text
 
-    /// Translates the equality of strings by their characters, in any spelling: bytes are compared where there are few spellings.
+    /// Translates the equality of strings by their characters, in any spelling: bytes are compared if there are few spellings.
     private func equalText(_ left: SQLTerm, _ right: SQLTerm, _ options: PredicateComparison.Options) throws -> SQLFragment {
         if options.folds { return "\(try folded(left, options)) = \(try folded(right, options))" }
         let (value, constant) = left.constant == nil ? (left, right) : (right, left)

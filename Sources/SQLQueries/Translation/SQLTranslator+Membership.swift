@@ -69,7 +69,7 @@ extension SQLTranslator {
             throw unsupported("What a transformer made of a value cannot be compared.")
         }
         let from = many.from()
-        // For an impossible match: unknown where a nil is found, otherwise false.
+        // For an impossible match: unknown if a nil is found, otherwise false.
         let unknown: SQLFragment
         if value.isNull {
             unknown = "(EXISTS (SELECT 1\(from)) AND NULL)"

@@ -168,7 +168,7 @@ extension SQLTranslator {
         }
     }
 
-    /// Returns an element of a composite attribute; nil where there is none of the name.
+    /// Returns an element of a composite attribute; nil if there is none with the name.
     private func element(_ key: String, of composite: SQLComposite) throws -> SQLTerm? {
         guard let (element, inner) = composite.element(key) else { return nil }
         let value = try known(dialect.element(element, at: inner.path, in: inner.column), "the elements of a composite attribute")

@@ -40,7 +40,7 @@ final class SQLTranslator {
 
     /// Returns the SQL of an operation.
     ///
-    /// - Throws: An error that names the clause where the database has no such operation.
+    /// - Throws: An error that names the clause if the database has no such operation.
     func known<Result>(_ sql: Result?, _ operation: @autoclosure () -> String) throws -> Result {
         if let sql { return sql }
         throw unsupported("\(dialect.name) has no SQL for \(operation()).")
@@ -48,7 +48,7 @@ final class SQLTranslator {
 
     // MARK: Predicates
 
-    /// Translates a predicate to a condition, which is NULL where the predicate is unknown.
+    /// Translates a predicate to a condition, which is NULL if the predicate is unknown.
     func predicate(_ tree: PredicateTree) throws -> SQLFragment {
         switch tree {
         case .true: return dialect.trueCondition
@@ -168,7 +168,7 @@ final class SQLTranslator {
 
 /// The errors of fetches that SQL cannot answer.
 package enum SQLQueryError {
-    /// Returns the error of a clause without SQL, and what to do about it.
+    /// Returns the error of a clause without SQL, with a remedy.
     static func untranslatable(_ clause: String, _ reason: String, by database: String) -> NSError {
         CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError,

@@ -5,7 +5,7 @@ internal import Logging
 
 /// A connection to a database file, with its prepared statements.
 ///
-/// SQLite does not synchronize it: it is used by one thread at a time, the one that has its reader.
+/// SQLite does not synchronize it: one thread at a time uses it, the one that has its reader.
 final class SQLConnection {
     let handle: OpaquePointer
     let path: String
@@ -31,7 +31,7 @@ final class SQLConnection {
         self.handle = handle
         self.path = path
         sqlite3_extended_result_codes(handle, 1)
-        // A class whose properties are set is ended by its deinit, also where this throws.
+        // The deinit of a class whose properties are all set cleans up, even if this throws.
         try SQLPreparations.prepare(handle, path: path)
         // Bounded: within two billions.
         sqlite3_busy_timeout(handle, Int32(clamping: Int((timeout * 1000).rounded(.up).clamped(to: 0...2e9))))
@@ -39,9 +39,9 @@ final class SQLConnection {
 
     /// Whether other connections use the same file; false for a copy and for an immutable file.
     var isOfSharedFile = false
-    /// What is done when the connection is closed; nil for nothing.
+    /// Called when the connection is closed; nil for no callback.
     var didClose: (@Sendable () -> Void)?
-    /// What stands in for collations that SQLite does not have; nil where nothing does.
+    /// The stand-ins for collations that SQLite does not have; nil if there are none.
     var unknownCollations: SQLUnknownCollations?
 
     deinit {
@@ -151,9 +151,9 @@ final class SQLConnection {
         }
     }
 
-    /// Ends a read transaction. One that cannot be committed is rolled back, so that the connection does not go on reading an old state.
+    /// Ends a read transaction. Rolls it back if it cannot be committed, so that the connection does not keep reading an old state.
     ///
-    /// - Throws: SQLite's error where the transaction goes on.
+    /// - Throws: SQLite's error if the transaction is still open.
     func endReading() throws {
         do { try with("COMMIT") { try $0.run(.reading) } } catch {
             rollBack()

@@ -2,9 +2,9 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Platform
 
-/// What programs do to the connections of files before anything else.
+/// The program's callbacks that prepare the connections of files before any other use.
 enum SQLPreparations {
-    /// By the path of the file. Calls that know nothing but a file, such as those for metadata, use it as it was opened last.
+    /// The preparations by the path of the file. Calls that only know a file, such as those for metadata, use the one with which it was last opened.
     private static let known = LockedBox<[String: SQLiteConnectionPreparation]>([:])
 
     /// Notes how a file is opened.

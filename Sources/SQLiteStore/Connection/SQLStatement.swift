@@ -53,14 +53,14 @@ final class SQLStatement {
         }
     }
 
-    /// SQLite copies what it is given: C spells this as the function at the address -1, which nobody calls.
+    /// Makes SQLite copy the value that it is given: C spells this as the function at the address -1, which is never called.
     static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     /// An address for empty values, because nil would be NULL. Never read or written.
     nonisolated(unsafe) static let nothing = UnsafePointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 
     // MARK: Running
 
-    /// Steps to the next row. Returns false when there is none.
+    /// Steps to the next row. Returns false after the last one.
     @inline(__always) func step(_ action: SQLError.Action = .reading) throws -> Bool {
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
@@ -107,7 +107,7 @@ final class SQLStatement {
         return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))), as: UTF8.self)
     }
 
-    /// The bytes in a column of the statement's current row; none for NULL.
+    /// The bytes in a column of the statement's current row; empty for NULL.
     static func data(_ handle: OpaquePointer, _ column: Int32) -> Data {
         guard let bytes = sqlite3_column_blob(handle, column) else { return Data() }
         return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, column)))

@@ -32,8 +32,8 @@ enum SQLTriggerFunctions {
             info: [NSFilePathErrorKey: connection.path])
     }
 
-    /// Registers unknown functions that the triggers of a file call, so that the file can be written to, if their results are unused. A
-    /// function that computes a value stays unknown, and writing reports an error that names it.
+    /// Registers unknown functions that the triggers of a file call, if their results are unused, so that the file can be written to. A function that
+    /// computes a value stays unknown, and writing reports an error that names it.
     static func registerUnknown(by triggers: [String], on connection: SQLConnection) throws {
         var names: Set<String> = []
         for trigger in triggers {
@@ -41,7 +41,7 @@ enum SQLTriggerFunctions {
                 if match.1.lowercased() == "select" { names.insert(String(match.2).lowercased()) }
             }
         }
-        // Mostly there are none, and the list of SQLite's functions is long.
+        // Mostly there are no such names, and the list of SQLite's functions is long.
         if names.isEmpty { return }
         let known = try connection.texts("SELECT lower(name) FROM pragma_function_list WHERE name LIKE 'NSCoreData%'", .opening)
         for name in names.subtracting(known.compactMap { $0[0] }) {

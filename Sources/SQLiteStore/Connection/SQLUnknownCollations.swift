@@ -3,19 +3,19 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// What stands in for the collations of a file that only the program has which made it.
+/// Stand-ins for a file's collations that only the program that made the file has.
 ///
-/// SQLite does not open a table or an index with such a collation, not even to read it from one end to the other. With something in its place it does, and
-/// nothing is wrong as long as nothing is compared by it. So the statements of this store never do that; one that does nevertheless, such as one of a view
-/// that has it in itself, is an error. Connections that write have none: SQLite refuses what would put a row into an index at a wrong place.
+/// SQLite does not open a table or an index with an unknown collation, not even for a full scan. With a stand-in it does, and all results are correct
+/// as long as no comparison uses the collation. So the statements of this store never use it; a statement that does, such as the one of a view, is an
+/// error. Connections that write have no stand-ins: SQLite then refuses a statement that would put a row into an index at a wrong place.
 // Used by the thread that has the connection.
 final class SQLUnknownCollations {
-    /// The names that SQLite has asked for, in capitals.
+    /// The names that SQLite has requested, in capitals.
     private(set) var names: Set<String> = []
-    /// The name of one that texts were compared by.
+    /// The name of a collation by which texts were compared.
     private var compared: String?
 
-    /// A name, and where to note that it was used. SQLite keeps it with the collation.
+    /// A name, and the place to record its use. SQLite keeps it with the collation.
     private final class StandIn {
         let name: String
         unowned let collations: SQLUnknownCollations
@@ -33,7 +33,7 @@ final class SQLUnknownCollations {
     private func add(_ name: String, _ handle: OpaquePointer) {
         names.insert(name.uppercased())
         let standIn = Unmanaged.passRetained(StandIn(name, self)).toOpaque()
-        // Where that fails, SQLite says that there is no such collation. It does not call the last function then.
+        // If this fails, SQLite reports that there is no such collation. It does not call the last function then.
         let code = sqlite3_create_collation_v2(
             handle, name, SQLITE_UTF8, standIn,
             { context, length, text, otherLength, other in
@@ -52,10 +52,10 @@ final class SQLUnknownCollations {
 }
 
 extension SQLConnection {
-    /// Lets the connection, which only reads, open tables and indexes whatever collations they have.
+    /// Lets the connection, which only reads, open tables and indexes with any collation.
     func standInForUnknownCollations() { unknownCollations = SQLUnknownCollations(on: handle) }
 
-    /// - Throws: SQLite's error for a collation that it does not have, where a statement has compared by one.
+    /// - Throws: SQLite's error for an unknown collation, if a statement has compared by one.
     func checkCollations(_ sql: String) throws {
         guard let name = unknownCollations?.takeCompared() else { return }
         throw SQLError.make(

@@ -29,7 +29,7 @@ extension SQLiteDialect {
             case .like: "CoreDataLike(\(text.sql), \(pattern.sql), \(options.binding))"
             case .matches: "CoreDataMatches(\(text.sql), \(pattern.sql), \(options.binding))"
             }
-        // An index finds the strings with the prefix of all that match.
+        // An index finds the strings that have the common prefix of all matches.
         guard !options.folds, text.isColumn, let constant = pattern.constant, constant.shape.hasPrefix else { return call }
         switch operation {
         case .beginsWith:

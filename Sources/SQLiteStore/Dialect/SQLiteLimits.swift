@@ -2,12 +2,12 @@ internal import CSQLite
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The errors of statements that SQLite refuses for what they say.
+/// The errors of statements that SQLite refuses because of their text.
 enum SQLiteLimits {
     /// Marks errors of statements that SQLite could not prepare.
     static let unpreparedKey = "CoreDataUnpreparedStatement"
 
-    /// Returns whether SQLite refused to prepare a statement for what it says, and not for the state of the file or the memory.
+    /// Returns whether SQLite refused to prepare a statement because of its text, not because of the state of the file or the memory.
     ///
     /// A statement that was translated from a request is well-formed. So where the file has the tables and columns of the model, it was
     /// beyond one of SQLite's limits: on the depth of expressions, parameters, joined tables, columns, or terms. SQLite has one code for
@@ -17,7 +17,7 @@ enum SQLiteLimits {
         guard error.userInfo[unpreparedKey] as? Bool == true, let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError else {
             return false
         }
-        // What compares by a collation of another program is not too large.
+        // A comparison by another program's collation is not a matter of size.
         if isMissingCollation(error) { return false }
         // SQLITE_ERROR, SQLITE_ABORT and SQLITE_TOOBIG; the upper bytes have details.
         return cause.domain == NSSQLiteErrorDomain && [1, 4, 18].contains(cause.code & 0xFF)

@@ -16,7 +16,7 @@ final class SQLExternalFiles {
     private static let orphanAge: TimeInterval = 3600
 
     private let store: URL
-    /// Most saves and stores need none.
+    /// Created on demand: most saves and stores need none.
     private lazy var folder = SQLiteFiles.externalFiles(of: store).known("a store in memory has no external files")
     /// The files created in the transaction.
     private var made: [URL] = []
@@ -26,9 +26,9 @@ final class SQLExternalFiles {
     /// - Parameter store: The file of the store.
     init(of store: URL) { self.store = store }
 
-    /// Returns the file name in the bytes of a column; nil where the value is in the row.
+    /// Returns the file name in the bytes of a column; nil if the value is in the row.
     ///
-    /// The name is data of the file: one that leads to another directory is invalid.
+    /// The name is data of the file: a name that leads to another directory is invalid.
     static func name(in stored: Data) -> String? {
         guard stored.first == 2 else { return nil }
         let name = String(decoding: stored.dropFirst().prefix { $0 != 0 }, as: UTF8.self)

@@ -2,28 +2,28 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// Puts the files beside a store, its log (`-wal`) and the file of shared memory (`-shm`), back as they were, once the last reader of this process has closed
-/// the store.
+/// Restores the files beside a store, its log (`-wal`) and the file of shared memory (`-shm`), once the last reader of this process has closed the
+/// store.
 ///
-/// SQLite writes an index of the log to the file of shared memory, or makes both files, also where it reads only. Others may have the store open: then the
-/// files are theirs and stay. No connection trusts a file of shared memory that it finds: the first one makes the index anew.
+/// Even when it only reads, SQLite writes an index of the log to the file of shared memory, or creates both files. If another process has the store
+/// open, the files are in its use and stay. No connection trusts an existing file of shared memory: the first one rebuilds the index.
 final class SQLSharedMemory: Sendable {
     private struct Note {
         /// The number of open connections that began since the note was made.
         var readers = 0
         /// Whether there was a log, which stays.
         let hadLog: Bool
-        /// The bytes of the file of shared memory; nil where there was none.
+        /// The bytes of the file of shared memory; nil if there was none.
         let bytes: Data?
     }
 
-    /// What was found, by the path of the store.
+    /// The notes, by the path of the store.
     private static let notes = LockedBox<[String: Note]>([:])
     private let path: String
 
-    /// Notes what is there before a connection is opened; nil where nothing is to be put back: others have the store open.
+    /// Notes the present files before a connection is opened; nil if nothing is to be restored, because another process has the store open.
     ///
-    /// The file is read while nobody else has the store open, this process included: closing a file ends a process's locks of it.
+    /// The file is read while no other connection is open, not even in this process: closing a file releases the process's locks on it.
     convenience init?(noting path: String) {
         if let known = SQLSharedMemory(joining: path) {
             self.init(path: known.path)
@@ -45,7 +45,7 @@ final class SQLSharedMemory: Sendable {
         }
     }
 
-    /// Counts a connection beside others, which noted what is there; nil where none did.
+    /// Counts a connection in addition to others that have made the note; nil if there is no note.
     init?(joining path: String) {
         guard Self.notes.withLock({ Self.count(in: &$0, path) }) else { return nil }
         self.path = path
@@ -68,7 +68,7 @@ final class SQLSharedMemory: Sendable {
             return nil
         }
         guard let last, last.hadLog || isLogEmpty else { return }
-        // Nobody else has the store open while this connection does. A log that was not there goes with it.
+        // No other connection is open while this one is. A log that did not exist before is removed with it.
         guard let lock = SQLiteFiles.connectForLooking(URL(fileURLWithPath: path), keepsLog: last.hadLog) else { return }
         let file = path + "-shm"
         if let bytes = last.bytes {
@@ -79,7 +79,7 @@ final class SQLSharedMemory: Sendable {
         withExtendedLifetime(lock) {}
     }
 
-    /// Whether there is a log, and nothing in it: one that another program has filled meanwhile, and left, stays.
+    /// Whether there is an empty log. A log that another program has filled meanwhile, and left, stays.
     private var isLogEmpty: Bool {
         var status = stat()
         return stat(path + "-wal", &status) == 0 && status.st_size == 0

@@ -41,7 +41,7 @@ enum SQLiteFileCopy {
         try FileCalls.synchronize(url.deletingLastPathComponent())
     }
 
-    /// Replaces the content of a database that others may be using: they see the new content when it is complete.
+    /// Replaces the content of a database that others may be using: they see the new content once it is complete.
     static func fill(_ target: SQLConnection, from source: SQLConnection, timeout: TimeInterval) throws {
         guard let backup = sqlite3_backup_init(target.handle, "main", source.handle, "main") else {
             throw SQLError.make(target.handle, sqlite3_errcode(target.handle), .writing, path: target.path)
@@ -78,7 +78,7 @@ enum SQLiteFileCopy {
 
     /// Copies external data files, and syncs them. Their names are unique, so none is overwritten.
     ///
-    /// - Parameter links: Whether the files get further names instead, where the disk has such: no file is ever changed.
+    /// - Parameter links: Whether the files get additional names instead, if the disk supports them: no file is ever changed.
     static func copyExternalFiles(from source: URL, to destination: URL, links: Bool = false) throws {
         guard let from = SQLiteFiles.externalFiles(of: source), let to = SQLiteFiles.externalFiles(of: destination), from != to else {
             return
@@ -121,16 +121,16 @@ enum SQLiteFileCopy {
 
     // MARK: Destroying
 
-    /// Empties an unused database and deletes all files beside it. Does nothing where there is none.
+    /// Empties an unused database and deletes all files beside it. Does nothing if there is no database.
     ///
-    /// The empty file remains, as on Apple's platforms: a process that opens it meanwhile has the same file.
+    /// The empty file remains, as on Apple's platforms: a process that opens the database meanwhile has the same file.
     ///
     /// - Parameter isForced: Whether to ignore other connections, and files that are not databases.
     /// - Throws: Code 134090 where others use the database; nothing is deleted then.
     static func destroy(_ url: URL, timeout: TimeInterval, isForced: Bool) throws {
         let manager = FileManager.default
         if manager.fileExists(atPath: url.path), !isForced { try requireSole(url, timeout: timeout) }
-        // The log files first: a database without its log is an older state, a log without its database is nothing.
+        // The log files come first: a database without its log is an older state, while a log without its database is useless.
         for file in files(of: url).reversed() where manager.fileExists(atPath: file.path) {
             if file.path == url.path { try empty(file) } else { try manager.removeItem(at: file) }
         }

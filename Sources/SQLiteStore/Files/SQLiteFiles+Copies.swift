@@ -2,12 +2,13 @@ internal import CSQLite
 internal import Foundation
 
 extension SQLiteFiles {
-    /// Reads a file whose last transaction must be undone through a temporary copy.
+    /// Reads a file whose last transaction must be rolled back, through a temporary copy.
     ///
-    /// - Returns: Nil where others undo it meanwhile, or write on: no copy is of one time then, and the file may be read where it is.
+    /// - Returns: Nil if others roll it back meanwhile, or continue writing: a copy would then be inconsistent, and the file may be read in place.
     static func connectToUnfinishedCopy(_ url: URL, timeout: TimeInterval) throws -> SQLConnection? {
         let journal = url.path + "-journal"
-        // What the journal has is put over what the copy has. It is copied first: whatever others undid of the file meanwhile, the result is the same.
+        // The journal's pages overwrite those of the copy. The journal is copied first: whatever others roll back in the file meanwhile, the result
+        // is the same.
         for _ in 0..<5 {
             guard let before = FileManager.default.contents(atPath: journal) else { return nil }
             let connection = Result { try connectToCopy(url, beside: "-journal", timeout: timeout) }
@@ -16,9 +17,9 @@ extension SQLiteFiles {
         return nil
     }
 
-    /// Reads a file through a temporary copy, with a file beside it of which SQLite must write to the first.
+    /// Reads a file through a temporary copy, with a file beside it. SQLite must write to the first to use the second.
     ///
-    /// - Parameter ending: The ending of the file beside it: of a log whose shared-memory file is missing, or of a journal.
+    /// - Parameter ending: The ending of the file beside it: that of a log whose shared-memory file is missing, or of a journal.
     static func connectToCopy(_ url: URL, beside ending: String, timeout: TimeInterval) throws -> SQLConnection {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -49,7 +50,7 @@ extension SQLiteFiles {
         var place: sqlite3_int64 = 0
         while place < size {
             let count = Int(min(sqlite3_int64(block.count), size - place))
-            // The file may become shorter meanwhile: then its rest is read as zeros, and the journal has what was there.
+            // The file may become shorter meanwhile: its rest is then read as zeros, and the journal contains the former pages.
             let code = block.withUnsafeMutableBytes { read(file, $0.baseAddress, Int32(count), place) }
             try check(code == SQLITE_IOERR | (2 << 8) ? SQLITE_OK : code, url)
             try target.write(contentsOf: block.prefix(count))

@@ -2,15 +2,14 @@ internal import CSQLite
 internal import Foundation
 
 extension SQLiteFiles {
-    /// Opens a connection that leaves a file with a log, and the files beside it, as they are to the last byte: a store that is refused is not
-    /// changed by it.
+    /// Opens a connection that leaves a file with a log, and the files beside it, unchanged to the last byte: a refused store must not be modified.
     ///
     /// Another connection would write the log into the file when it is closed, or write the file of shared memory when it is opened. This one keeps
-    /// everybody else out while it is open: close it soon.
+    /// all other connections out while it is open: close it soon.
     ///
-    /// - Parameter keepsLog: Whether the log stays; otherwise it is removed at the end, and made for the time where there is none. A journal is left then, since
-    ///   the connection would undo its transaction.
-    /// - Returns: The connection; nil where there is no log to keep, and where others have the file open, with whom closing writes nothing.
+    /// - Parameter keepsLog: Whether the log stays. Otherwise it is removed at the end, and created temporarily if there is none. A file with a
+    ///   journal is left alone then, since the connection would roll back the journal's transaction.
+    /// - Returns: The connection; nil if there is no log to keep, and if others have the file open, in which case closing writes nothing.
     static func connectForLooking(_ url: URL, keepsLog: Bool = true) -> SQLConnection? {
         guard !isInMemory(url), access(url.path + (keepsLog ? "-wal" : "-journal"), F_OK) == (keepsLog ? 0 : -1),
             let connection = try? SQLConnection(url.path, flags: SQLITE_OPEN_READWRITE, path: url.path, timeout: 0),
@@ -25,7 +24,7 @@ extension SQLiteFiles {
         }
     }
 
-    /// Opens a connection that reads something at once and is closed; see ``connectForLooking(_:)``.
+    /// Opens a connection for one read, after which it is closed; see ``connectForLooking(_:)``.
     static func connectForReadingOnce(_ url: URL, timeout: TimeInterval) throws -> SQLConnection {
         if let connection = connectForLooking(url) { return connection }
         return try connectForReading(url, timeout: timeout)

@@ -27,7 +27,7 @@ package enum SQLiteFiles {
             || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
     }
 
-    /// Returns whether a URL stands for a store in memory.
+    /// Returns whether a URL denotes a store in memory.
     static func isInMemory(_ url: URL) -> Bool { url.path == "/dev/null" }
 
     /// Opens a connection for writing.
@@ -53,15 +53,15 @@ package enum SQLiteFiles {
         return connection
     }
 
-    /// Opens a connection for reading that does not change the file and its directory, also on a read-only disk.
+    /// Opens a connection for reading that does not change the file and its directory, even on a read-only disk.
     ///
-    /// A file whose last transaction must be undone, because its program ended within it, is read through a copy.
+    /// A file whose last transaction must be rolled back, because its program ended within it, is read through a copy.
     ///
-    /// - Parameter keepsFiles: Whether the file of shared memory is left alone while it is read, too: see ``SQLiteKeepsFilesOption``. Without it, the file
-    ///   is put back when the last reader is closed.
+    /// - Parameter keepsFiles: Whether the file of shared memory is also left alone while it is read: see ``SQLiteKeepsFilesOption``. Otherwise the
+    ///   file is restored when the last reader is closed.
     static func connectForReading(_ url: URL, timeout: TimeInterval, keepsFiles: Bool = false) throws -> SQLConnection {
         try requireFile(url)
-        // What this process has made itself goes with its last reader, so that all of them are counted.
+        // Files that this process has created are removed with its last reader, so that all readers are counted.
         let own = SQLSharedMemory(joining: url.path)
         if keepsFiles, own == nil, let connection = try connectLeavingMemory(url, timeout: timeout) { return connection }
         defer { own?.close() }
@@ -79,7 +79,7 @@ package enum SQLiteFiles {
             return connection
         }
         do { return try connect() } catch let error as NSError where isUnfinished(error) {
-            // Only a connection that may write can undo what the program had begun.
+            // Only a connection that may write can roll back the program's unfinished transaction.
             if let copy = try connectToUnfinishedCopy(url, timeout: timeout) { return copy }
             return try connect()
         } catch let error as NSError where hasLog && isUnopened(error) {
@@ -101,7 +101,7 @@ package enum SQLiteFiles {
 
     /// Opens a connection that follows writers through the shared-memory file of the log, and does not write to it.
     ///
-    /// - Returns: Nil where there is no such file: also where the last connection of a writer removes it meanwhile.
+    /// - Returns: Nil if there is no such file, or if a writer's last connection removes it meanwhile.
     private static func connectLeavingMemory(_ url: URL, timeout: TimeInterval) throws -> SQLConnection? {
         // A writer has both files; one without the other is left over.
         func hasMemory() -> Bool { access(url.path + "-shm", F_OK) == 0 && access(url.path + "-wal", F_OK) == 0 }
@@ -133,7 +133,7 @@ package enum SQLiteFiles {
 
     /// Returns whether other connections can read a file while this one writes to it: with a write-ahead log.
     ///
-    /// - Parameter mode: The journal mode; nil where it is not known.
+    /// - Parameter mode: The journal mode; nil if it is unknown.
     static func supportsConcurrentReaders(
         _ url: URL, _ connection: SQLConnection, _ options: SQLiteOptions, mode: String?
     ) throws -> Bool {
@@ -144,7 +144,7 @@ package enum SQLiteFiles {
         return try connection.texts("PRAGMA journal_mode", .opening).first?.first == "wal"
     }
 
-    /// Returns the identity of a file, which differs from that of another file at the same URL; nil where there is none.
+    /// Returns the identity of a file, which differs from that of another file at the same URL; nil if there is no file.
     static func identity(of url: URL) -> FileIdentity? {
         var status = stat()
         guard stat(url.path, &status) == 0 else { return nil }
@@ -156,7 +156,7 @@ package enum SQLiteFiles {
         let number: UInt64
     }
 
-    /// Opens a read-only connection beside that of a store.
+    /// Opens a read-only connection in addition to that of a store.
     static func openConcurrentReader(_ url: URL, _ options: SQLiteOptions) throws -> SQLConnection {
         let own = SQLSharedMemory(joining: url.path)
         let connection =
@@ -177,7 +177,7 @@ package enum SQLiteFiles {
             + (url.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#"))) ?? "")
     }
 
-    /// Creates the directory of a file. Returns false where there is one.
+    /// Creates the directory of a file. Returns false if it exists.
     private static func makeDirectory(of url: URL) throws -> Bool {
         let directory = url.deletingLastPathComponent()
         if FileManager.default.fileExists(atPath: directory.path) { return false }
@@ -207,7 +207,7 @@ package enum SQLiteFiles {
         try requireSideFiles(url.path)
     }
 
-    /// - Throws: An error where a pipe, a device or a folder stands where SQLite has files beside the store, for it would wait for them.
+    /// - Throws: An error if a pipe, a device or a folder is in the place of one of SQLite's files beside the store, since SQLite would wait for it.
     package static func requireSideFiles(_ path: String) throws {
         for ending in ["-wal", "-shm", "-journal"] {
             var status = stat()

@@ -1,7 +1,7 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 
-/// The option of a store opened for reading that leaves also the shared-memory file (`-shm`) as it is: a `Bool`.
+/// The option of a store opened for reading that also leaves the shared-memory file (`-shm`) unchanged: a `Bool`.
 ///
 /// While such a store is open, the same process cannot open its file for writing: SQLite shares the mapping of that file.
 package let SQLiteKeepsFilesOption = "SQLiteKeepsFilesOption"
@@ -20,9 +20,9 @@ package struct SQLiteOptions {
     let readerLimit: Int?
     let analyzes: Bool
     let vacuums: Bool
-    /// What is done to each connection before anything else.
+    /// The preparation of each connection before any other use.
     let preparation: SQLiteConnectionPreparation?
-    /// Whether reading leaves the files beside the store as they are, see ``SQLiteKeepsFilesOption``.
+    /// Whether reading leaves the files beside the store unchanged, see ``SQLiteKeepsFilesOption``.
     let keepsFiles: Bool
 
     /// - Throws: Code 134080 for invalid pragmas.
@@ -55,7 +55,7 @@ package struct SQLiteOptions {
             guard !name.isEmpty, name.utf8.allSatisfy(Self.isWord), !text.isEmpty,
                 text.utf8.allSatisfy({ Self.isWord($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
             else { throw Self.noPragma("\(name) = \(text)") }
-            // SQLite takes any other word for one of these, and a program would rely on what it has not.
+            // SQLite takes any other word for one of these settings, and a program would rely on one that is not in effect.
             if name.lowercased() == "synchronous", !Self.synchronousSettings.contains(text.lowercased()) {
                 throw Self.noPragma("\(name) = \(text)")
             }

@@ -14,7 +14,7 @@ final class SQLArray {
         return UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
     }()
 
-    /// Binds the collection: SQLite owns a reference until the parameter gets another value or the statement goes.
+    /// Binds the collection: SQLite owns a reference until the parameter gets another value or the statement is finalized.
     func bind(to statement: OpaquePointer, at index: Int) {
         sqlite3_bind_pointer(statement, Int32(index), Unmanaged.passRetained(self).toOpaque(), Self.type) { pointer in
             if let pointer { Unmanaged<SQLArray>.fromOpaque(pointer).release() }
@@ -110,7 +110,7 @@ enum SQLArrayTable {
         return SQLITE_CONSTRAINT
     }
 
-    /// A cursor of this module: `xOpen` has made it, as one that begins with what SQLite wants of it, and `xClose` frees it.
+    /// A cursor of this module: `xOpen` has made it, beginning with the fields that SQLite requires, and `xClose` frees it.
     private static func cursor(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> UnsafeMutablePointer<Cursor>? {
         cursor.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Cursor.self) }
     }

@@ -81,8 +81,9 @@ extension SQLQueryFunctions {
         }
     }
 
-    // SQLite owns the memory of an aggregate: zeros of the size that the first step asks for, freed after the last; the same for every call of one group.
-    // It holds a `RunningSum`, for which zeros are none yet, or the address of a `CollectedValues` to which it owns a reference.
+    // SQLite owns the memory of an aggregate: zeros of the size that the first step requests, freed after the last step; the same memory for every
+    // call of one group. It holds a `RunningSum`, for which zeros mean that there is none yet, or the address of a `CollectedValues` to which it owns
+    // a reference.
 
     private static func sum(_ context: OpaquePointer?) -> UnsafeMutablePointer<RunningSum>? {
         sqlite3_aggregate_context(context, 0)?.assumingMemoryBound(to: RunningSum.self)

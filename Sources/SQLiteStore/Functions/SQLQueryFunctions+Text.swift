@@ -31,7 +31,7 @@ extension SQLQueryFunctions {
         }
         call(context) {
             let held: HeldPattern
-            // SQLite owns a reference for as long as the pattern stays; this function is the only one to set it.
+            // SQLite owns a reference as long as the pattern stays the same; only this function sets it.
             if let known = sqlite3_get_auxdata(context, 1) {
                 held = Unmanaged<HeldPattern>.fromOpaque(known).takeUnretainedValue()
             } else {

@@ -144,7 +144,7 @@ enum SQLFunctionValue {
         sqlite3_result_blob64(context, bytes.baseAddress ?? UnsafeRawPointer(empty), UInt64(bytes.count), transient)
     }
 
-    /// SQLite copies what it is given: C spells this as the function at the address -1, which nobody calls.
+    /// Makes SQLite copy the value that it is given: C spells this as the function at the address -1, which is never called.
     static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
     /// An address for empty values, because nil would be NULL. Never read or freed.
     nonisolated(unsafe) static let empty = UnsafePointer(UnsafeMutablePointer<CChar>.allocate(capacity: 1))

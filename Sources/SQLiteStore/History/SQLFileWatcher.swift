@@ -28,7 +28,7 @@ final class SQLFileWatcher: @unchecked Sendable {
     /// - Parameter check: Checks whether others have written; called on the watcher's queue.
     init(_ file: URL, check: @escaping @Sendable () -> Void) throws {
         self.check = check
-        // SQLite places its log beside the file that a link refers to.
+        // SQLite places its log beside the file that a link points to.
         let file = file.resolvingSymlinksInPath()
         #if canImport(Glibc) || canImport(Musl) || canImport(Android)
         let descriptor = inotify_init1(Int32(truncatingIfNeeded: IN_NONBLOCK | IN_CLOEXEC))
@@ -72,7 +72,7 @@ final class SQLFileWatcher: @unchecked Sendable {
     }
 
     #if canImport(Glibc) || canImport(Musl) || canImport(Android)
-    /// Reads the system's reports. Returns true where one is about one of the names.
+    /// Reads the system's reports. Returns true if one concerns one of the names.
     private static func concernsFile(_ descriptor: Int32, _ names: Set<String>) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 16 << 10)
         var found = false

@@ -30,7 +30,7 @@ final class SQLHistory {
     private struct Table {
         let root: Int64
         let kinds: [Int64: Kind]
-        /// The entity of every row, where there is only one.
+        /// The entity of every row, if there is only one.
         let only: Kind?
     }
     private final class Kind {
@@ -112,7 +112,7 @@ final class SQLHistory {
 
     /// Creates the missing history tables.
     ///
-    /// - Throws: Code 134020 where other tables have their names.
+    /// - Throws: Code 134020 if other tables have their names.
     static func makeTables(_ connection: SQLConnection) throws {
         if try hasTables(connection) { return }
         try connection.transaction {
@@ -212,9 +212,9 @@ final class SQLHistory {
     private static let manyRows = 1000
 
     /// Calls `body`, which inserts rows of an entity with consecutive keys within the transaction of a save, and records them as one. A failure of
-    /// `body` must roll the transaction back, which brings back the trigger too.
+    /// `body` must roll the transaction back, which also restores the trigger.
     ///
-    /// - Returns: False, without a call, where the rows are recorded one by one: they are few, or the file has triggers on their table.
+    /// - Returns: False, without a call, if the rows are recorded one by one: there are only a few, or the file has triggers on their table.
     func noteTogether(
         _ keys: ArraySlice<Int64>, of entity: SQLEntity, in schema: SQLSchema, _ connection: SQLConnection, _ body: () throws -> Void
     ) throws -> Bool {
@@ -296,7 +296,7 @@ final class SQLHistory {
             order.append(place)
             return
         }
-        // An inserted row stays inserted by later updates; a deleted one is gone.
+        // An inserted row counts as inserted despite later updates; a deleted one is gone.
         if type == .delete { notes[place]?.type = .delete } else if known.type == .delete { notes[place]?.type = .update }
         if type == .insert { notes[place]?.entity = entity }
     }

@@ -25,7 +25,7 @@ struct SQLCacheEntry: ~Copyable {
 
     static func noRow(since epoch: UInt64) -> UInt { UInt(truncatingIfNeeded: epoch) << 1 | 1 }
 
-    /// The row of a value. The cache holds its block, which goes no sooner than nobody looks any more.
+    /// Returns the row of a value. The cache retains its block, which is not released before the last reader is done.
     @inline(__always) static func slots(_ value: UInt) -> UnsafeMutableRawPointer? {
         value & 1 != 0 ? nil : UnsafeMutableRawPointer(bitPattern: value)
     }
@@ -55,12 +55,13 @@ final class SQLPageDirectory: @unchecked Sendable {
 
 /// The pages of the rows of one table.
 ///
-/// Looking for a page takes no lock where keys lie close, which is almost always: SQLite counts them up. The lock is taken to add and remove pages, and
-/// by a save that files its rows, so that none goes to a page that has just been removed.
+/// Finding a page takes no lock if keys are close together, which is almost always the case: SQLite assigns them consecutively. The lock is taken to
+/// add and remove pages, and by a save that caches its rows, so that none goes to a page that has just been removed.
 // `lock` guards `sparse`, `pageCount` and what the directory has; the rest are atomics. It is not a `LockedBox`: readers find pages without it.
 final class SQLCacheTable: @unchecked Sendable {
     let lock = Mutex()
-    /// The address of a directory that the table has retained. One that is replaced goes once nobody looks any more, see ``SQLDeferredRelease``; so does a page.
+    /// The address of a directory that the table has retained. A replaced directory is released once no reader uses it any more, see
+    /// ``SQLDeferredRelease``; so is a page.
     private let directory = Atomic<UInt>(0)
     private(set) var sparse: [Int64: UnsafeMutablePointer<SQLCacheEntry>] = [:]
     let hasSparse = Atomic<Bool>(false)
@@ -72,7 +73,7 @@ final class SQLCacheTable: @unchecked Sendable {
         UnsafeRawPointer(bitPattern: directory.load(ordering: .sequentiallyConsistent)).map(Unmanaged.fromOpaque)
     }
 
-    /// Returns the page with a number; nil where there is none. The caller has called ``SQLDeferredRelease/begin()``.
+    /// Returns the page with a number; nil if there is none. The caller has called ``SQLDeferredRelease/begin()``.
     @inline(__always) func page(_ number: Int64) -> UnsafeMutablePointer<SQLCacheEntry>? {
         if let known {
             let found = known._withUnsafeGuaranteedRef { directory in
@@ -91,7 +92,7 @@ final class SQLCacheTable: @unchecked Sendable {
 
     /// Returns the page with a number, and creates it if needed. Call it under the lock.
     ///
-    /// - Parameter retired: Collects what is to be released.
+    /// - Parameter retired: Collects the objects to be released later.
     func pageForWriting(_ number: Int64, _ retired: inout [SQLDeferredRelease.Retired], isNew: inout Bool) -> UnsafeMutablePointer<
         SQLCacheEntry
     > {

@@ -64,7 +64,7 @@ final class SQLDeferredRelease: @unchecked Sendable {
 
     @inline(__always) func end(_ index: Int) { counter(index).pointee.subtract(1, ordering: .sequentiallyConsistent) }
 
-    /// Whether no read is running that began before: objects that no reader has found can be released at once.
+    /// Whether no earlier read is still running: objects that no reader has found can then be released at once.
     var isIdle: Bool {
         for index in 0..<2 * Self.stripes where counter(index).pointee.load(ordering: .sequentiallyConsistent) != 0 { return false }
         return true
@@ -85,7 +85,7 @@ final class SQLDeferredRelease: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         var reclaimable: [Retired] = []
-        // First the objects that have waited, then those added meanwhile.
+        // First the objects that were waiting, then those added meanwhile.
         for _ in 0..<2 {
             if unseen == 0 {
                 if retired.isEmpty { break }

@@ -16,7 +16,7 @@ struct SQLDictionaryReader {
 
     /// Returns the dictionary of a statement's current row.
     ///
-    /// - Throws: Code 134060 where a value cannot be converted to the type of its column.
+    /// - Throws: Code 134060 if a value cannot be converted to the type of its column.
     func dictionary(_ statement: OpaquePointer) throws -> NSDictionary {
         let dictionary = NSMutableDictionary(capacity: columns.count)
         for column in columns {
@@ -62,7 +62,7 @@ struct SQLDictionaryReader {
         case SQLITE_INTEGER: return .decimal(Decimal(sqlite3_column_int64(statement, column)))
         case SQLITE_FLOAT:
             let number = sqlite3_column_double(statement, column)
-            // There is no object that could say that an infinite one cannot be read; “-inf” would be read as zero.
+            // An infinite value has no object that could report that it cannot be read; “-inf” would be read as zero.
             if !number.isFinite { return .double(number) }
             return Decimal(string: number.description).map(PropertyValue.decimal) ?? .double(number)
         default:

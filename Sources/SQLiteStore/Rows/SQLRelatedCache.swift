@@ -37,8 +37,8 @@ final class SQLRelatedPart: Sendable {
 
 /// Caches relationships that were read for many objects at once, until something changes.
 ///
-/// They lie in several parts, so that threads seldom wait for each other. Each part knows of which generation its lists are: to forget all of them
-/// is to count up.
+/// The cache is divided into several parts, so that threads seldom wait for each other. Each part knows the generation of its lists: incrementing the
+/// current generation drops all of them.
 // Each stripe is a box: a lock of its own and what it guards; `current` is atomic.
 final class SQLRelatedCache: Sendable {
     private struct Key: Hashable {
@@ -53,7 +53,7 @@ final class SQLRelatedCache: Sendable {
     }
     private let stripes = (0..<16).map { _ in LockedBox(Stripe()) }
     private let current = Atomic<UInt64>(1)
-    /// The maximum size of a stripe: a traversal of a large graph leaves lists that nobody reads again.
+    /// The maximum size of a stripe: a traversal of a large graph leaves lists that are never read again.
     private static let longest = 200_000 / 16
 
     /// The number of invalidations.

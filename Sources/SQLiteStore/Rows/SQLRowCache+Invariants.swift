@@ -4,12 +4,12 @@ internal import Platform
 internal import Synchronization
 
 extension SQLCacheTable {
-    /// What does not hold of the table; empty for a table as it should be. Under its lock, by someone who has said that he looks.
+    /// The violated invariants of the table; empty if there are none. Call it under the table's lock, as a registered reader.
     ///
-    /// Each page is in one place, the count is that of the pages, and readers are told whether some lie apart from the directory. An entry has the row of
-    /// its key, in a block that is counted as the cache's.
+    /// Each page is in one place, the count is that of the pages, and readers know whether some pages lie outside of the directory. An entry has the
+    /// row of its key, in a block that is counted as the cache's.
     ///
-    /// - Parameter chosen: whether the entries of a page are looked at, by its number.
+    /// - Parameter chosen: Whether the entries of a page are checked, by its number.
     func invariantViolations(_ chosen: (Int64) -> Bool = { _ in true }) -> [String] {
         var violations: [String] = []
         var pages = sparse
@@ -32,10 +32,10 @@ extension SQLCacheTable {
         return violations
     }
 
-    /// Stops the program where the table is not as it should be, if the checks are on. Under its lock, by someone who has said that he looks.
+    /// Stops the program if the table violates its invariants, and if the checks are on. Call it under the table's lock, as a registered reader.
     @inline(__always) func checkInvariants() {
         #if COREDATA_INTERNAL_CHECKS
-        // The entries of some of the pages: of all where there are few.
+        // The entries of some of the pages, or of all if there are few.
         let count = max(1, pageCount)
         if InternalChecks.isDue(max(directoryCount, count)) {
             InternalChecks.enforce(invariantViolations { _ in count <= 2 || Int.random(in: 0..<count) == 0 })
@@ -45,11 +45,11 @@ extension SQLCacheTable {
 }
 
 extension SQLCacheEntry {
-    /// What does not hold of an entry, which others may change meanwhile.
+    /// The violated invariants of an entry, which other threads may change meanwhile.
     fileprivate static func violations(of entry: UnsafeMutablePointer<SQLCacheEntry>, key: Int64) -> [String] {
         let value = entry.pointee.value.load(ordering: .sequentiallyConsistent)
         guard let slots = slots(value) else { return value == 0 ? ["the entry \(key) has no state"] : [] }
-        // Whoever looks keeps the block, also where another takes the row out meanwhile.
+        // A registered reader keeps the block alive, even if another thread removes the row meanwhile.
         let (number, cached, isFromStore) = Row.with(slots) { row in
             (
                 SlotPointer(slots).prefix.pointee.number, row.block.cachedRows.pointee.load(ordering: .sequentiallyConsistent),
@@ -65,9 +65,10 @@ extension SQLCacheEntry {
 }
 
 extension SQLRowCache {
-    /// What does not hold of the cache, while nobody files rows; empty for a cache as it should be.
+    /// The violated invariants of the cache, while no thread caches rows; empty if there are none.
     ///
-    /// Beside what is said of its tables: each block has been counted for as many rows as there are, and the bytes are those of the pages and blocks.
+    /// In addition to those of its tables: each block has been counted for as many rows as there are, and the bytes are those of the pages and
+    /// blocks.
     var invariantViolations: [String] {
         var violations: [String] = []
         var rows: [UnsafeMutableRawPointer: Int] = [:]
@@ -98,7 +99,7 @@ extension SQLRowCache {
         return violations
     }
 
-    /// Stops the program where a table is not as it should be, if the checks are on. Under the table's lock.
+    /// Stops the program if a table violates its invariants, and if the checks are on. Call it under the table's lock.
     @inline(__always) func checkInvariants(of table: SQLCacheTable) {
         #if COREDATA_INTERNAL_CHECKS
         let look = deferredRelease.begin()
@@ -107,7 +108,7 @@ extension SQLRowCache {
         #endif
     }
 
-    /// Stops the program where something is left of a cache that goes, if the checks are on.
+    /// Stops the program if a cache that is released still holds bytes, and if the checks are on.
     @inline(__always) func checkNothingIsLeft() { InternalChecks.require(byteCount == 0, "a cache goes with \(byteCount) bytes") }
 }
 

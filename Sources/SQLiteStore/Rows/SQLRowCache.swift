@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Caches the rows that a store has read or saved, while a context uses them and for some time after.
 ///
-/// Rows with the current version are not read again, and their faults fire without a query. The cache does not track the owners of rows:
-/// when it has grown enough, the rows in blocks that only the cache retains are removed.
+/// Rows with the current version are not read again, and their faults fire without a query. The cache does not track the owners of rows: when it has
+/// grown enough, rows are removed from blocks that only the cache retains.
 ///
 /// Threads read and insert concurrently without a lock; removed rows are released later, see ``SQLDeferredRelease``. Each inserted row has an
 /// epoch: ``epoch`` counts the commits of this store and the detected changes of others. A save increments it before it inserts its rows,
@@ -82,7 +82,7 @@ final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
 
     // MARK: Changes
 
-    /// Increments the epoch, so that rows read before are not inserted where something has changed.
+    /// Increments the epoch, so that rows that were read before a change are not cached after it.
     @discardableResult func advance() -> UInt64 { epoch.add(1, ordering: .sequentiallyConsistent).newValue }
 
     /// Inserts saved rows, after ``advance()``.
@@ -104,7 +104,7 @@ final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
     @inline(__always) func remove(_ root: Int64, _ range: Range<Int>, _ key: (Int) -> Int64?) {
         change(root, range) { table, index, page, change in
             guard let key = key(index) else { return }
-            // Under the lock of the table: an earlier epoch would take back what another has noted since.
+            // Under the lock of the table: an earlier epoch would undo the note of another thread.
             let nothing = SQLCacheEntry.noRow(since: epoch.load(ordering: .sequentiallyConsistent))
             let entry = table.pointer(key, &page, &change) + Int(key & 255)
             let old = entry.pointee.value.exchange(nothing, ordering: .sequentiallyConsistent)
@@ -210,8 +210,8 @@ final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
                 let range = place < table.directoryCount ? place..<place + 64 : nil
                 var change = SQLCacheChange()
                 table.lock.lock()
-                // Under the lock: a page that goes may have the deletions of a save since the sweep has begun, and rows that were read before those would
-                // come back.
+                // Under the lock: a page that is removed may contain the deletions of a save since the sweep has begun, and rows that were read
+                // before those would be cached again.
                 let epoch = epoch.load(ordering: .sequentiallyConsistent)
                 table.keepPages(range, since: epoch, &change) { Self.sweep($0, epoch, &$1) }
                 table.checkInvariants()

@@ -46,7 +46,7 @@ final class SQLRowCursor {
         cache.releaseReclaimable()
     }
 
-    /// Returns the entry of a key; nil where there is no page for it.
+    /// Returns the entry of a key; nil if there is no page for it.
     @inline(__always) private func entry(_ root: Int64, _ key: Int64) -> UnsafeMutablePointer<SQLCacheEntry>? {
         if let entries, number == key >> 8, self.root == root { return entries + Int(key & 255) }
         return farEntry(root, key)
@@ -89,7 +89,7 @@ final class SQLRowCursor {
     /// Marks the cached row as current.
     @inline(__always) func touch(_ root: Int64, _ key: Int64) {
         guard let entry = entry(root, key) else { return }
-        // Others that read the same rows at the same time do not disturb each other: nobody asks for an age so exactly.
+        // Threads that read the same rows concurrently do not disturb each other: the age of a row need not be exact.
         if now > entry.pointee.time.load(ordering: .relaxed) &+ Self.exactness { entry.pointee.time.store(now, ordering: .relaxed) }
     }
     private static let exactness: UInt64 = 1_000_000
@@ -141,7 +141,7 @@ final class SQLRowCursor {
         if bytes > 0 { cache.count(bytes) }
     }
 
-    /// Counts the inserted rows. Those that others have removed meanwhile are counted already.
+    /// Counts the inserted rows. Rows that other threads have removed meanwhile are counted already.
     private func flushCount(_ change: inout SQLCacheChange) {
         guard let block else { return }
         if surplus > 0 { change.release(Unmanaged<RowBlock>.fromOpaque(block), rows: surplus) }

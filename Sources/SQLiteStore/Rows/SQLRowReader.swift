@@ -48,7 +48,7 @@ final class SQLRowReader {
     /// The columns of a to-one relationship.
     private struct Key {
         let column: Int32
-        /// The column of the destination's entity; -1 where the destination has no subentities.
+        /// The column of the destination's entity; -1 if the destination has no subentities.
         let entityColumn: Int32
         let slot: RowLayout.Slot
         let destination: SQLEntity
@@ -199,7 +199,7 @@ final class SQLRowReader {
         return slots
     }
 
-    /// Completes the row, also one that cannot be read: it is not returned, and its contents are released with its block.
+    /// Completes the row. A row that cannot be read is completed, too: it is not returned, and its contents are released with its block.
     @inline(__always) private func finish(_ slots: UnsafeMutableRawPointer, _ size: Int) {
         let whole = (size + 7) & ~7
         SlotPointer(slots).prefix.pointee.size |= UInt32(truncatingIfNeeded: whole)
@@ -341,7 +341,7 @@ final class SQLRowPlan {
         ([.primaryKey, .entity, .version] + columns).map { "\(table).\($0.sql)" }.joined(separator: ", ")
     }
 
-    /// The reader of all rows of the table; nil where it contains rows of several entities.
+    /// The reader of all rows of the table; nil if it contains rows of several entities.
     var onlyReader: SQLRowReader? { entity.isAlone ? only : nil }
 
     /// Returns the reader of rows with an entity number; nil for a number outside of the entity and its subentities.

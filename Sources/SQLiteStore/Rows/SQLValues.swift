@@ -23,7 +23,7 @@ final class SQLOrigins: Sendable {
     }
 }
 
-/// Converts values between columns and slots where they differ: IDs, UUIDs, URLs, decimals, archives, files.
+/// Converts values between columns and slots if they differ: IDs, UUIDs, URLs, decimals, archives, files.
 // Used by the thread that has its reader.
 final class SQLValues {
     let schema: SQLSchema
@@ -61,7 +61,7 @@ final class SQLValues {
 
     /// Returns the ID of a to-one relationship's destination.
     ///
-    /// - Parameter number: The number of its entity, 0 where there is only one.
+    /// - Parameter number: The number of its entity; 0 if there is only one.
     func id(_ key: Int64, _ number: Int64, _ destination: SQLEntity) -> NSManagedObjectID {
         let entity = number == 0 || number == destination.number ? destination : schema.entity(numbered: number) ?? destination
         if let lastID, case .integer(key) = lastID.reference, lastID.owningEntity === entity.entity { return lastID }
@@ -123,7 +123,7 @@ final class SQLValues {
 
     // MARK: External values
 
-    /// Returns the bytes of a value that may be external; nil where its file is missing.
+    /// Returns the bytes of a value that may be external; nil if its file is missing.
     ///
     /// Stores may be copied without their external files: a missing file must not prevent reading all other values.
     private func externalData(_ stored: Data, _ attribute: NSAttributeDescription) throws -> Data? {
@@ -135,7 +135,7 @@ final class SQLValues {
             }
             let file = externalFiles.appendingPathComponent(name)
             do {
-                // A file is never changed once a row names it, so a large one may stay where it is until it is wanted.
+                // A file is never changed once a row names it, so a large one may stay on the disk until it is needed.
                 var status = stat()
                 let isLarge = stat(file.path, &status) == 0 && Int(status.st_size) >= MappedPages.threshold
                 return try RegularFile.data(file, options: isLarge ? .alwaysMapped : [])

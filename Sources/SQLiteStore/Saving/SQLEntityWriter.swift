@@ -21,7 +21,7 @@ final class SQLEntityWriter {
             case integer
             case double
             case text
-            /// See the step itself.
+            /// A form that the step itself defines.
             case other
         }
         let kind: Kind
@@ -53,8 +53,8 @@ final class SQLEntityWriter {
     }
     enum Kind {
         case attribute(SQLStorage, NSAttributeDescription)
-        /// The destination; where it has subentities, a second column contains the entity number. Where the inverse is ordered, the last
-        /// column contains the position.
+        /// The destination. If it has subentities, a second column contains the entity number. If the inverse is ordered, the last column contains
+        /// the position.
         case toOne(SQLEntity, hasEntityColumn: Bool, order: SQLIdentifier?)
     }
 
@@ -64,7 +64,7 @@ final class SQLEntityWriter {
     let allSteps: Steps
     private let schema: SQLSchema
     private let token: StoreToken
-    /// The files of large values; nil where they are stored in their rows.
+    /// The files of large values; nil if they are stored in their rows.
     private let externalFiles: SQLExternalFiles?
     private var updates: [ChangeKey: Update] = [:]
     /// The insert statements by number of rows.
@@ -113,7 +113,7 @@ final class SQLEntityWriter {
             sql = SQLVersionedUpdate.one((columns + [.version]).map { "\($0) = ?" }, of: table)
         }
 
-        /// The statement that writes so many rows: of each come the key, the version that was read, and the values.
+        /// Returns the statement that writes a number of rows. For each it takes the key, the version that was read, and the values.
         func many(_ count: Int) -> String {
             if let sql = known[count] { return sql }
             let sql = SQLVersionedUpdate.many(count, columns, of: table)
@@ -218,8 +218,8 @@ final class SQLEntityWriter {
         return update
     }
 
-    /// Returns the properties that an update writes. A relationship with an unchanged destination is omitted where the row has a position
-    /// in the inverse's order: the destination may have nothing to save, and no position to assign.
+    /// Returns the properties that an update writes. A relationship with an unchanged destination is omitted if the row has a position in the
+    /// inverse's order: the destination may have nothing to save, and no position to assign.
     @inline(__always) func properties(of changes: [StoreChange], _ index: Int) -> PropertySet {
         placed.isEmpty ? changes[index].changed : propertiesApartFromPlaces(of: changes[index])
     }

@@ -6,7 +6,7 @@ internal import Predicates
 /// Keeps copies of the strings and data of the rows for a statement, so that SQLite need not copy them.
 // Used under the write lock.
 final class SQLScratch {
-    // Owned, and freed with the object. Bytes stay where they are until the next reset: where one buffer is full, another one follows.
+    // Owned, and freed with the object. Bytes stay in place until the next reset: if a buffer is full, another one follows.
     @exclusivity(unchecked) private var bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 1 << 14)
     @exclusivity(unchecked) private var capacity = 1 << 14
     @exclusivity(unchecked) private var count = 0
@@ -18,7 +18,7 @@ final class SQLScratch {
         for buffer in full { buffer.deallocate() }
     }
 
-    /// Frees the bytes that a statement was given. It has been reset, or gets others before it is stepped again.
+    /// Frees the bytes that a statement was given. The statement has been reset, or gets other bytes before it is stepped again.
     @inline(__always) func reset() {
         count = 0
         if !full.isEmpty { freeFull() }

@@ -1,17 +1,18 @@
 internal import SQLQueries
 
-/// The UPDATE of rows that still have the version with which they were read.
+/// The UPDATE of rows that still have the version that was read.
 ///
-/// It changes fewer rows than it is told where somebody else has changed or deleted one in the meantime: that is how conflicts are found.
+/// It changes fewer rows than requested if another writer has changed or deleted one in the meantime: this reveals conflicts.
 enum SQLVersionedUpdate {
     /// Updates one row: the last two parameters are its key and the version that was read.
     static func one(_ assignments: [String], of table: SQLIdentifier) -> String {
         "UPDATE \(table) SET \(assignments.joined(separator: ", ")) \(condition(key: "?", version: "?"))"
     }
 
-    /// Updates so many rows and counts their versions up: of each come the key, the version that was read, and the values of the columns.
+    /// Returns the statement that updates a number of rows and increments their versions. For each it takes the key, the version that was read, and
+    /// the values of the columns.
     ///
-    /// One statement that finds its rows by a list takes two thirds of the time of one for each row.
+    /// One statement that finds its rows by a list takes two thirds of the time of a statement for each row.
     static func many(_ count: Int, _ columns: [SQLIdentifier], of table: SQLIdentifier) -> String {
         let names = ["key", "version"] + columns.indices.map { "c\($0)" }
         let row = "(" + Array(repeating: "?", count: names.count).joined(separator: ", ") + ")"

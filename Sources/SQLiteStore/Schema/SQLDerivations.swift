@@ -9,7 +9,7 @@ enum SQLDerivation {
     case local(ExpressionTree)
     /// By triggers, created by the statements.
     case triggers([SQLTrigger])
-    /// Not computed: the value is the one that is set.
+    /// Not computed: the value stays as it was set.
     case none
 }
 

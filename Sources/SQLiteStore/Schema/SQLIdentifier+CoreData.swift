@@ -10,7 +10,7 @@ extension SQLIdentifier {
     static let entity = SQLIdentifier("Z_ENT")
     /// The column of a row's version, which every save increments.
     static let version = SQLIdentifier("Z_OPT")
-    /// The version as it is read: others may have left the column empty, or stored another value.
+    /// The version in the form that is read: others may have left the column empty, or stored another value.
     static let versionNumber = "CAST(ifnull(Z_OPT, 0) AS INTEGER)"
     /// The assignment that increments the version.
     static let countUp = "Z_OPT = \(versionNumber) + 1"

@@ -8,7 +8,7 @@ struct SQLIndex: Sendable {
     let sql: String
 }
 
-/// Defines the indexes of a new store: on foreign keys, on `Z_ENT` where entities share a table, and those of the model.
+/// Defines the indexes of a new store: on foreign keys, on `Z_ENT` if entities share a table, and those of the model.
 struct SQLIndexes {
     private(set) var all: [SQLIndex] = []
     /// The indexes of the model that are not created, each with the reason.

@@ -11,7 +11,7 @@ extension SQLSchema {
     /// - Parameters:
     ///   - entities: The entities that the store holds.
     ///   - numbers: The entity numbers of an existing file, by name; other entities are numbered as in a new store.
-    ///   - fileTables: The columns of an existing file's tables, where a layout has variants.
+    ///   - fileTables: The columns of an existing file's tables, if a layout has variants.
     convenience init(
         model: NSManagedObjectModel, entities: [NSEntityDescription], numbers: [String: Int64] = [:], fileTables: [String: [String]] = [:]
     ) {
@@ -179,8 +179,8 @@ struct SQLSchemaLayout {
 
     // MARK: Join tables
 
-    /// Names the columns of an entity's keys in join tables, which have the names of the inverses. Where two inverses have one name, the
-    /// relationship whose name sorts first has the column without a number.
+    /// Names the columns of an entity's keys in join tables, which have the names of the inverses. If two inverses have one name, the relationship
+    /// whose name sorts first has the column without a number.
     private mutating func nameJoinColumns(of entity: NSEntityDescription) {
         for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
             guard let inverse = relationship.storedInverse, inverse.isToMany, let owner = inverse.destinationEntity else { continue }

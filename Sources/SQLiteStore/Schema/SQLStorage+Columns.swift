@@ -1,8 +1,8 @@
 internal import SQLQueries
 
-/// The columns of Core Data's layout. A boolean is 0 or 1; a date is seconds since 2001; a UUID is its 16 bytes; a decimal number is an
-/// integer or a floating-point number where these are exact, otherwise a blob with its numeral; the first byte of external data says
-/// whether the value follows (1), or the name of a file (2).
+/// The columns of Core Data's layout. A boolean is 0 or 1; a date is seconds since 2001; a UUID is its 16 bytes; a decimal number is an integer or a
+/// floating-point number if these are exact, otherwise a blob with its numeral; the first byte of external data states whether the value follows (1),
+/// or the name of a file (2).
 extension SQLStorage {
     /// The declared type of the column.
     var columnType: String {

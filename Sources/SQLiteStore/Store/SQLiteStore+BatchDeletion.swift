@@ -3,9 +3,9 @@ internal import Foundation
 internal import SQLQueries
 
 extension SQLiteStore {
-    /// Deletes the rows of the batch table, and removes them from the relationships of remaining rows.
+    /// Deletes the rows of the batch table, and removes them from the relationships of the remaining rows.
     ///
-    /// - Throws: Code 134030 where a relationship that must not be empty would be; nothing is deleted then.
+    /// - Throws: Code 134030 if a required relationship would become empty; nothing is deleted then.
     func deleteBatch(_ entity: SQLEntity) throws {
         let kinds = entity.numbers.compactMap { schema.entity(numbered: $0) }
         var seen: Set<ObjectIdentifier> = []
@@ -69,7 +69,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Throws where a statement finds a row.
+    /// Throws if a statement finds a row.
     private func checkNoRows(_ inverse: NSRelationshipDescription, _ sql: String) throws {
         guard try database().with(sql, { try $0.step() }) else { return }
         throw CoreDataError.make(

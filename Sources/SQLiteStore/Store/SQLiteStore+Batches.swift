@@ -208,7 +208,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Inserts rows. Where one violates a uniqueness constraint, the context's merge policy decides.
+    /// Inserts rows. If one violates a uniqueness constraint, the context's merge policy decides.
     private func add(
         _ spool: SQLBatchSpool, of description: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind, as wanted: BatchOutcome.Kind
     ) throws -> BatchOutcome {
@@ -220,7 +220,7 @@ extension SQLiteStore {
         var save = SQLSave(self, reader.database(), isCareful: true)
         var ids: [NSManagedObjectID] = []
         var count = 0
-        // Without constraints nothing but the result needs IDs.
+        // Without constraints, only the result needs IDs.
         let needsIDs = wanted == .ids || isUnique
         func insert(_ rows: [BatchRow]) throws {
             for (offset, row) in rows.enumerated() {
@@ -263,7 +263,7 @@ extension SQLiteStore {
         return nil
     }
 
-    /// Resolves the conflict of an inserted row with another one by the policy. Returns false where the inserted row is dropped.
+    /// Resolves the conflict of an inserted row with another one by the policy. Returns false if the inserted row is dropped.
     private func resolve(
         _ new: BatchRow, conflictingWith owner: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
     ) throws -> Bool {
@@ -308,7 +308,7 @@ struct SQLBatchAssignment {
     let column: SQLIdentifier
     let value: SQLValue
 
-    /// Returns the assignments of a request; nil for one that an expression computes, or that only the row writer can convert.
+    /// Returns the assignments of a request; an assignment is nil if an expression computes it, or if only the row writer can convert it.
     ///
     /// - Throws: An error for a key that is not an attribute, and for a constant that its attribute cannot hold.
     static func all(of request: NSBatchUpdateRequest, _ entity: SQLEntity) throws -> [SQLBatchAssignment?] {

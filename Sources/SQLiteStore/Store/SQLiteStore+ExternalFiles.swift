@@ -20,7 +20,7 @@ extension SQLiteStore {
             return result
         } catch {
             externalFiles?.didFail()
-            // What was checked and mended in the transaction is undone with it.
+            // A rollback also undoes the checks and repairs of the transaction.
             checkedRoots = []
             throw error
         }

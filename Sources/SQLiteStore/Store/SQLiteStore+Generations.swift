@@ -11,7 +11,7 @@ extension SQLiteStore {
     /// Returns a view of the current state, for as long as the view lives: a connection with a read transaction, which does not block
     /// writers.
     ///
-    /// - Returns: Nil where the file does not support query generations.
+    /// - Returns: Nil if the file does not support query generations.
     func openView() throws -> SQLiteStore? {
         guard let url, try isLogged() else { return nil }
         let options = try SQLiteOptions(options)

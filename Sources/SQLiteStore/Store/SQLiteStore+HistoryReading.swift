@@ -22,7 +22,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the mark of a transaction; nil where it was deleted.
+    /// Returns the mark of a transaction; nil if it was deleted.
     private func mark(of number: Int64, _ connection: SQLConnection) throws -> String? {
         try connection.with("SELECT ZTIMESTAMP FROM ATRANSACTION WHERE Z_PK = ?") { statement in
             SQLValue.integer(number).bind(to: statement.handle, at: 1)
@@ -30,8 +30,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns what tells a transaction from another one with its number. A file that goes back to an earlier state, as by the restoration of a backup, gives the
-    /// numbers again.
+    /// Returns a mark that distinguishes a transaction from another one with its number. A file that returns to an earlier state, for example when a
+    /// backup is restored, assigns the numbers again.
     private func mark(of time: Double) -> String { String(time.bitPattern, radix: 16) }
 
     private func lastHistoryNumber(_ connection: SQLConnection) throws -> Int64 {

@@ -4,7 +4,7 @@ internal import Logging
 package import Predicates
 internal import SQLQueries
 
-// What the coordinator asks and tells the store, as far as other extensions do not answer it.
+// The store's answers to the coordinator's calls, unless other extensions contain them.
 
 extension SQLiteStore: StoreInterface {
     package func blockingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try writeLock.withLock(body) }

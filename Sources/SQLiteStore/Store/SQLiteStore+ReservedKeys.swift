@@ -2,11 +2,11 @@ package import ObjectGraph
 internal import SQLQueries
 
 extension SQLiteStore {
-    /// Leaves out keys: the next new object of an entity's table gets the key, or a later one where the table has it already.
+    /// Skips keys: the next new object of an entity's table gets the key, or a later one if the table has it already.
     ///
-    /// For whoever writes objects that have keys already, in the order of these.
+    /// It is meant for callers that write objects with existing keys, in the order of the keys.
     ///
-    /// - Throws: Code 134030 where there are no more keys, and SQLite's errors.
+    /// - Throws: Code 134030 if there are no more keys, and SQLite's errors.
     package func skipKeys(before key: Int64, of description: NSEntityDescription) throws {
         let entity = try sqlEntity(description)
         try writeLock.withLock {

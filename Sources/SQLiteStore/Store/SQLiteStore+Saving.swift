@@ -27,10 +27,10 @@ extension SQLiteStore {
         cache.sweepIfLarge()
     }
 
-    /// Throws if objects violate a uniqueness constraint; if others have changed any of the save, they are the conflict.
+    /// Throws if objects violate a uniqueness constraint. If other clients have changed objects of the save, those are the conflict instead.
     ///
-    /// The versions come first, as in every store: who has which values is known when the merge policy has merged what others have saved. Saves
-    /// without a conflict compare the versions while they write.
+    /// Versions are compared first, as in every store: the owners of unique values are only known after the merge policy has merged the other
+    /// clients' changes. Saves without a conflict compare the versions while they write.
     private func checkConflicts(_ changes: StoreChangeSet) throws {
         var constraints: StoreConflicts?
         do { try checkUniqueness(changes) } catch let conflicts as StoreConflicts { constraints = conflicts }
@@ -125,13 +125,13 @@ extension SQLiteStore {
             for conflict in save.conflicts { keep(conflict) }
             throw StoreConflicts(save.conflicts + others)
         }
-        // Only now: a transaction that is not committed has written nothing.
+        // Not earlier: a transaction that is not committed has written nothing.
         if let written { (savedMetadata, savedMetadataNumber) = (written, nil) }
         return save.lost
     }
 
-    /// Returns the page cache size of a save in kilobytes: SQLite's default, and the same for each index that many rows are added to or
-    /// removed from. Returns 0 where the program has set the size.
+    /// Returns the page cache size of a save in kilobytes: SQLite's default, and as much again for each index that many rows are added to or removed
+    /// from. Returns 0 if the program has set the size.
     private func cacheSize(_ changes: StoreChangeSet, _ connection: SQLConnection) throws -> Int {
         if changes.inserted.count + changes.deleted.count < 2000 { return 0 }
         if try SQLiteOptions(options).pragmas.contains(where: { $0.name == "cache_size" }) { return 0 }
@@ -182,7 +182,7 @@ extension SQLiteStore {
 
     /// Writes changed metadata within the transaction of a save.
     ///
-    /// - Returns: The written metadata; nil where nothing has changed.
+    /// - Returns: The written metadata; nil if they are unchanged.
     private func saveMetadata(_ connection: SQLConnection) throws -> [String: Any]? {
         guard let metadata = changedMetadata(since: savedMetadata, equal: &savedMetadataNumber) else { return nil }
         try SQLiteMetadata.write(metadata, to: connection)

@@ -35,13 +35,13 @@ extension SQLiteStore: SizedStore {
                 guard case .attribute(let place) = property else { continue }
                 switch place.storage {
                 case .externalData: external.insert("\(place.column)")
-                // The type of a blob's column tells its length; a text is counted in bytes.
+                // The type of a blob's column yields its length; a text is counted in bytes.
                 case .text, .uri: plain.insert("ifnull(length(CAST(\(place.column) AS BLOB)), 0)")
                 default: plain.insert("ifnull(length(\(place.column)), 0)")
                 }
             }
         }
-        // What a row takes besides its values.
+        // The size of a row apart from its values.
         let sum = (["64"] + plain.sorted()).joined(separator: " + ")
         let columns = external.sorted()
         let files = columns.isEmpty ? [:] : externalSizes()
@@ -68,7 +68,7 @@ extension SQLiteStore: SizedStore {
         try writeLock.withLock {
             let connection = try database()
             _ = try connection.texts("PRAGMA incremental_vacuum", .writing)
-            // The file gets smaller once the log is in it; where others read, that is later.
+            // The file shrinks once the log is in it, which is later if others are reading.
             _ = try connection.texts("PRAGMA wal_checkpoint(TRUNCATE)", .writing)
         }
     }

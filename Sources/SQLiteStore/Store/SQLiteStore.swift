@@ -17,10 +17,10 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     private var writer: SQLReader?
     /// The connection of a store that is being opened.
     private var opening: (connection: SQLConnection, contents: SQLiteContents)?
-    /// The pool of readers; nil where the file cannot be read concurrently.
+    /// The pool of readers; nil if the file cannot be read concurrently.
     private(set) var pool: SQLReaderPool?
     private(set) var schema: SQLSchema!
-    /// The plans of plain fetches, which are those of other stores with the same layout.
+    /// The plans of plain fetches, shared with other stores of the same layout.
     private(set) var plainPlans = SQLPlainPlans()
     let cache = SQLRowCache()
     /// The cache of relationships that were read for many objects at once.
@@ -32,7 +32,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     private(set) var externalFiles: SQLExternalFiles?
     /// The metadata in the file.
     var savedMetadata: [String: Any] = [:]
-    /// The number of the store's metadata that are those; nil where that is not known.
+    /// The number of the store's metadata that equal these; nil if it is unknown.
     var savedMetadataNumber: Int?
     var writers: [ObjectIdentifier: SQLEntityWriter] = [:]
     private var dataVersion: Int64 = -1
@@ -40,7 +40,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     private let lastPlace = Atomic<UInt>(0)
     /// Records the rows that a transaction writes; nil without history tracking, or for a read-only store.
     var historyNotes: SQLHistory?
-    /// Reads the history of the file; nil where there is none.
+    /// Reads the history of the file; nil if there is none.
     var historyReader: SQLHistory?
     /// Watches the file for writes by others; nil unless requested.
     var watcher: SQLFileWatcher?
@@ -103,7 +103,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
 
     /// Makes the store a view of another store in the state of a connection.
     ///
-    /// - Throws: Code 134080 where SQLite does not take a function.
+    /// - Throws: Code 134080 if SQLite does not accept a function.
     func configureAsView(of original: SQLiteStore, with connection: SQLConnection) throws {
         token = original.token
         metadata = original.metadata
@@ -124,10 +124,10 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
 
     // MARK: Reading and writing
 
-    /// Reads the current state of the store, with a reader that only this thread uses meanwhile: the writing connection, if the thread is
+    /// Reads the current state of the store, with a reader that only this thread uses meanwhile; it is the writing connection if the thread is
     /// writing.
     ///
-    /// While no thread has had to wait for it, the writing connection is used for reading too: many programs need no other.
+    /// While no thread has had to wait for it, the writing connection is used for reading, too: many programs need no other.
     ///
     /// - Parameter isPlain: Whether no code of the program is called meanwhile, which might wait for a writer.
     /// - Throws: Code 134070 once the store was removed.
@@ -231,7 +231,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     }
 
     func place(of description: NSEntityDescription) -> SQLEntity? {
-        // Objects mostly come entity by entity. The schema holds the entity, and the store the schema for as long as it may be asked.
+        // Objects mostly come grouped by entity. The schema holds the entity, and the store holds the schema for as long as this may be called.
         if let last = UnsafeRawPointer(bitPattern: lastPlace.load(ordering: .relaxed)) {
             let entity = Unmanaged<SQLEntity>.fromOpaque(last)
             if entity._withUnsafeGuaranteedRef({ $0.entity === description }) { return entity.takeUnretainedValue() }

@@ -11,7 +11,7 @@ struct MappingModelDocument {
         var attributes: [String: String] = [:]
         var relationships: [String: [String]] = [:]
 
-        /// The value of an attribute; nil where it is empty.
+        /// The value of an attribute; nil if it is empty.
         func text(_ name: String) -> String? { attributes[name].flatMap { $0.isEmpty ? nil : $0 } }
         func flag(_ name: String) -> Bool { ["1", "YES", "true"].contains(attributes[name] ?? "") }
         func data(_ name: String) -> Data? { text(name).flatMap { Data(base64Encoded: $0, options: .ignoreUnknownCharacters) } }
@@ -118,7 +118,8 @@ struct MappingModelDocument {
         }
     }
 
-    /// Replaces what Core Data writes for characters that XML would take for its own: a backslash, `u` and the two bytes of the UTF-16 unit, the lower first.
+    /// Replaces the escapes that Core Data writes for XML's special characters: a backslash, `u` and the two bytes of the UTF-16 unit, the lower one
+    /// first.
     private static func unescaped(_ text: String) -> String {
         guard text.contains("\\") else { return text }
         var units: [UInt16] = []

@@ -7,7 +7,7 @@ internal import PropertyLists
 
 /// Reads `.xcmappingmodel` files.
 ///
-/// What Xcode leaves to its compiler, the expressions of properties that were not edited, stays open until the models are known
+/// Xcode leaves the expressions of unedited properties to its compiler. They stay open until the models are known
 /// (`NSMappingModel.resolved(from:to:)`).
 package struct MappingModelFile {
     private let document: MappingModelDocument

@@ -7,8 +7,8 @@ internal import ObjectGraph
 enum MappingModelLocator {
     /// Returns the first mapping model that fits both models.
     ///
-    /// Version hashes decide where a file has any. Xcode's files have none: they fit where the entities and properties that they say the models had are those of
-    /// the models, or, without that, where everything that is mapped exists.
+    /// Version hashes decide if a file has any. Xcode's files have none: they fit if the entities and properties in their outlines are those of the
+    /// models or, without outlines, if everything that is mapped exists.
     static func mappingModel(in bundles: [Bundle]?, from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
         -> NSMappingModel?
     {
@@ -35,7 +35,7 @@ enum MappingModelLocator {
         let name: String
         let read: () throws -> NSMappingModel
 
-        /// The mapping model; nil for one that cannot be read, which is logged.
+        /// The mapping model; nil if it cannot be read, which is logged.
         var model: NSMappingModel? {
             do { return try read() } catch {
                 Log.model.error("\(error.localizedDescription)")
@@ -68,8 +68,8 @@ enum MappingModelLocator {
         return found
     }
 
-    /// Returns whether a mapping model may be one between versions with entities of some profiles, by names alone; nil stands for a version that does
-    /// not matter.
+    /// Returns whether a mapping model may map between versions with entities of some profiles, judged by names alone; nil stands for a version that
+    /// does not matter.
     static func mayFit(_ model: NSMappingModel, from source: [String: EntityProfile]?, to destination: [String: EntityProfile]?) -> Bool {
         for mapping in model.entityMappings {
             if let source, let name = mapping.sourceEntityName, source[name] == nil { return false }
@@ -94,7 +94,7 @@ enum MappingModelLocator {
         }
         let entities = Set(model.entityMappings.compactMap(\.destinationEntityName))
         let wanted = destination.entities.filter { !$0.isAbstract }.compactMap(\.name)
-        // The policy classes are missed when the store is migrated, with an error that says so.
+        // A missing policy class is reported when the store is migrated.
         let plain = model.copy() as! NSMappingModel
         for mapping in plain.entityMappings { mapping.entityMigrationPolicyClassName = nil }
         return entities.isSuperset(of: wanted) && (try? plain.validate(forSourceModel: source, destinationModel: destination)) != nil

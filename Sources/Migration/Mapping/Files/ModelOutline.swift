@@ -3,9 +3,9 @@ internal import ModelFiles
 internal import ObjectGraph
 internal import PropertyLists
 
-/// The entities of a model and the names of the properties that each declares: what a mapping model file says of the models that it maps between.
+/// The entities of a model and the names of the properties that each declares, as recorded in a mapping model file for both of its models.
 ///
-/// Xcode archives its own editor's objects there, from which neither types nor version hashes can be had.
+/// Xcode archives its own editor's objects there, which contain neither types nor version hashes.
 struct ModelOutline: Equatable {
     var entities: [String: Set<String>] = [:]
 
@@ -17,7 +17,7 @@ struct ModelOutline: Equatable {
 
     init(of profiles: [String: EntityProfile]) { entities = profiles.mapValues(\.declared) }
 
-    /// Reads the archive of Xcode's editor; nil where it holds no entities.
+    /// Reads the archive of Xcode's editor; nil if it contains no entities.
     init?(archive data: Data) {
         guard let archive = try? KeyedArchive(data) else { return nil }
         var names: [Int: String] = [:]

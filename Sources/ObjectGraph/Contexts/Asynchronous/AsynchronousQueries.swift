@@ -7,7 +7,7 @@ internal import Predicates
 /// Stores that load asynchronously are awaited. Other stores are queried on the queue of a private context, which subclasses of Apple's
 /// store classes receive; its ``NSManagedObjectContext/requestingContext`` is the context of the call. Results are kept in the stores'
 /// row caches at least until the call returns.
-// What changes is in a `LockedBox`; the kept objects are only released.
+// All mutable state is in a `LockedBox`; the kept objects are only released.
 final class AsynchronousQueries: @unchecked Sendable {
     private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
@@ -25,7 +25,7 @@ final class AsynchronousQueries: @unchecked Sendable {
         var known: [NSManagedObjectID: Row] = [:]
         /// The IDs of objects that do not exist in their store.
         var absent: Set<NSManagedObjectID> = []
-        /// Those that a store could not read.
+        /// The objects that a store could not read.
         var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
     }
 
@@ -217,7 +217,7 @@ final class AsynchronousQueries: @unchecked Sendable {
         for id in ids { _ = try reader.rowAccess.relatedIDs(of: relationship, for: id, for: caller) }
     }
 
-    // MARK: What the call keeps
+    // MARK: Kept results
 
     private func hold(_ ids: [NSManagedObjectID], with access: CachedAccess) {
         access.didRegister(ids)

@@ -3,12 +3,12 @@ internal import Foundation
 extension NSManagedObjectContext {
     /// Fetches like ``fetch(_:)`` and suspends until the stores have answered. It may be called anywhere. Not in Apple's API.
     ///
-    /// The context runs other blocks meanwhile, and no thread waits for stores that load asynchronously. Changes made in the context
-    /// during the fetch are included in its results; see the article *Contexts and threads*. Every setting of the request is respected,
-    /// key paths to prefetch and faulting included, with as many queries as the synchronous fetch uses.
+    /// The context runs other blocks meanwhile, and no thread waits for stores that load asynchronously. Changes made in the context during the fetch
+    /// are included in its results; see the article *Contexts and threads*. Every setting of the request is respected, including key paths to
+    /// prefetch and faulting, with as many queries as the synchronous fetch uses.
     ///
-    /// - Returns: The results of ``fetch(_:)``. Use managed objects on this context's queue only: inside `perform`, or
-    ///   directly where the caller is on the queue, as the main actor is for a main-queue context.
+    /// - Returns: The results of ``fetch(_:)``. Use managed objects on this context's queue only: inside `perform`, or directly if the caller is on
+    ///   the queue, as the main actor is for a main-queue context.
     /// - Throws: The errors of ``fetch(_:)``, and `CancellationError` when the task is cancelled.
     public func fetchAsynchronously<ResultType>(
         _ request: NSFetchRequest<ResultType>, isolation: isolated (any Actor)? = #isolation
@@ -42,9 +42,9 @@ extension NSManagedObjectContext {
 
     /// A running fetch.
     private struct OngoingFetch: @unchecked Sendable {
-        /// The query that the stores receive; it is wider than the original where pending changes may remove results from a page.
+        /// The query that the stores receive; it is wider than the original if pending changes may remove results from a page.
         let sent: StoreQuery
-        /// The number of pending changes that the page allows for; nil where the query was not widened.
+        /// The number of pending changes that the page allows for; nil if the query was not widened.
         let room: Int?
         let mark: AsynchronousWork.Mark
         /// The queries to the stores; nil for a child context, which queries its parent.
@@ -82,8 +82,7 @@ extension NSManagedObjectContext {
         return [try await answerOfParent(to: query)]
     }
 
-    /// Combines the stores' answers with the pending changes; returns nil where too little of a page may be left. Call it on the
-    /// context's queue.
+    /// Combines the stores' answers with the pending changes; returns nil if too little of a page may be left. Call it on the context's queue.
     private func complete(_ query: StoreQuery, _ fetch: OngoingFetch, _ answers: [StoreAnswer]) throws -> [NSManagedObject]? {
         try Task.checkCancellation()
         processPendingChanges()
@@ -133,7 +132,7 @@ extension NSManagedObjectContext {
         for path in query.relationshipKeyPathsForPrefetching {
             let names = try Self.relationshipNames(in: path, from: query.entity)
             var current = objects
-            // What one of them has to say is kept until it is read.
+            // The error of a single object is kept until the object is read.
             for name in names { current = try await load(name, of: current, queries).targets }
         }
     }
@@ -183,7 +182,7 @@ extension NSManagedObjectContext {
         return dictionaries
     }
 
-    /// Returns an answer that no pending change affects; nil where a change made meanwhile affects it.
+    /// Returns an answer that no pending change affects; nil if a change made meanwhile affects it.
     private func plainAnswer<Result>(
         _ fetch: OngoingFetch, _ query: StoreQuery, _ read: @escaping (StoreAnswer) -> Result?
     ) async throws -> Result? {

@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
             return try AsynchronousQueries(of: self)
         }
         let rows = try await queries.rows(for: ids)
-        // The rows stay in memory until here, so deleted objects are found without another query.
+        // The rows stay in memory up to this point, so deleted objects are detected without another query.
         await perform { withExtendedLifetime((queries, rows)) {} }
         if let failure = rows.failures.first?.value { throw failure.error }
     }

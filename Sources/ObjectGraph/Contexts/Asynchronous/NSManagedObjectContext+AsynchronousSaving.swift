@@ -4,13 +4,13 @@ internal import Synchronization
 extension NSManagedObjectContext {
     /// Saves like ``save()`` and suspends until the save is done. Not in Apple's API.
     ///
-    /// The context runs other blocks meanwhile, and no thread of the task pool waits for stores that load asynchronously. The save writes the changes that
-    /// are pending when it begins, and they count as saved from then on; later changes stay pending on top of them. If the save fails,
-    /// its changes become pending again, together with those made since. See the article *Contexts and threads*. A second save waits for
-    /// the first. A subclass's override of ``save()`` is not called. Stores that subclass Apple's interface receive the context's objects and save on its queue.
+    /// The context runs other blocks meanwhile, and no thread of the task pool waits for stores that load asynchronously. The save writes the changes
+    /// that are pending when it begins; from then on they count as saved, and later changes stay pending on top of them. If the save fails, its
+    /// changes become pending again, together with those made since. See the article *Contexts and threads*. A second save waits for the first. A
+    /// subclass's override of ``save()`` is not called. Stores that subclass Apple's interface receive the context's objects and save on its queue.
     ///
-    /// - Throws: The errors of ``save()``; `CancellationError` where the task is cancelled before the save
-    ///   begins. A save that has begun is not cancelled.
+    /// - Throws: The errors of ``save()``; `CancellationError` if the task is cancelled before the save begins. A save that has begun is not
+    ///   cancelled.
     public func saveAsynchronously(isolation: isolated (any Actor)? = #isolation) async throws {
         try await afterEarlierSaves { try await self.saveNow() }
     }
@@ -64,13 +64,13 @@ extension NSManagedObjectContext {
 
     // MARK: Before
 
-    /// Whether a store receives the context's own objects with a save; they must keep their state for it.
+    /// Whether a store receives the context's own objects in a save; their state must be preserved for it.
     private var handsObjectsOver: Bool {
         parent == nil
             && (persistentStoreCoordinator?.persistentStores ?? []).contains { $0.interface is any ContextReceivingStore }
     }
 
-    /// Collects the pending changes; returns nil where nothing is pending or everything is already saved. Call it on the context's queue.
+    /// Collects the pending changes; returns nil if there are none, or if everything is already saved. Call it on the context's queue.
     private func sendable(isRepeated: Bool) throws -> SaveInFlight? {
         waitForSaveInFlight()
         if handsObjectsOver {
@@ -176,7 +176,7 @@ extension NSManagedObjectContext {
         for (saved, isRemote) in merges { merge(saved, isRemote: isRemote) }
     }
 
-    /// - Throws: The error of a store where nothing was saved; ``PartialSave``.
+    /// - Throws: The error of a store if nothing was saved; ``PartialSave``.
     private func values(of answer: SaveAnswer, _ save: SaveInFlight) throws -> SavedValues {
         var report = SaveReport(changeCount: save.changes.count, storeCount: answer.storeCount)
         for (reference, part, result) in answer.outcomes {
@@ -258,8 +258,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectContext {
-    /// Loads everything that applying a child's changes reads, where stores load asynchronously, so the parent's queue does not wait for
-    /// it.
+    /// Loads everything that is read when a child's changes are applied, if stores load asynchronously, so the parent's queue does not wait for it.
     func load(for childSave: ParentSource.ChildSave) async throws {
         let coordinator = persistentStoreCoordinator
         guard coordinator?.persistentStores.contains(where: { $0.interface is any AsynchronousStore }) ?? false else { return }

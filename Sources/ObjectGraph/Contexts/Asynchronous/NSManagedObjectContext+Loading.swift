@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
             try self.fulfill(faults.value, from: rows)
             return try self.unknown(name, of: self.present(objects.value).filter { self.faultErrors.error(of: $0.objectID) == nil })
         }
-        // The others are loaded first: what one object has to say does not hide them.
+        // The other objects are loaded first: the error of one object does not hide them.
         var failure = rows.failures.first?.value.error
         failure = try await loadUnknown(name, of: objects, queries) ?? failure
         var related: [NSManagedObjectID: [NSManagedObjectID]] = [:]
@@ -175,7 +175,7 @@ extension NSManagedObjectContext {
             if owner.isFault(relationship), let ids = related[owner.objectID] ?? owner.knownIDs(of: relationship), !owner.isInserted {
                 owner.setLoadedObjects(objects(with: ids), relationship)
             }
-            // One that could not be read has been noted.
+            // An object that could not be read has been noted.
             if faultErrors.error(of: owner.objectID, name) != nil || faultErrors.error(of: owner.objectID) != nil { continue }
             let objects = try throwingReadErrors { owner.related(relationship) }
             for object in objects where seen.insert(ObjectIdentifier(object)).inserted { targets.append(object) }
@@ -184,8 +184,8 @@ extension NSManagedObjectContext {
         return targets
     }
 
-    /// Fulfills faults with the loaded rows; a fault without a row reads as deleted or raises an error, as the context is configured. Those that could
-    /// not be read stay faults, and their errors are noted.
+    /// Fulfills faults with the loaded rows. A fault without a row reads as deleted or raises an error, as the context is configured. Objects that
+    /// could not be read stay faults, and their errors are noted.
     func fulfill(_ faults: [NSManagedObject], from rows: AsynchronousQueries.Rows) throws {
         for (id, failure) in rows.failures { faultErrors.note(failure, of: id) }
         for object in faults where object.isFault && object.registry === registry {
@@ -276,7 +276,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSPersistentStore {
-    /// Returns the row that is known without a query, where the context sees the store's current state.
+    /// Returns the row that is known without a query, if the context sees the store's current state.
     func knownRow(of id: NSManagedObjectID, in context: NSManagedObjectContext) -> Row? {
         context.requestingContext.generation.isPinned ? nil : rowAccess?.knownRow(for: id)
     }

@@ -19,7 +19,7 @@ final class SaveInFlight: @unchecked Sendable {
     var isAnswerApplied = false
     /// The error that the caller of the save receives.
     var error: NSError?
-    /// Whether the merge policy resolved the conflicts, so that the save is to be repeated.
+    /// Whether the merge policy resolved the conflicts, so that the save must be retried.
     var isToBeRepeated = false
 
     private let answer = Synchronization.Mutex<SaveAnswer?>(nil)
@@ -88,15 +88,15 @@ struct SaveAnswer: Sendable {
     var error: (any Error)?
 
     /// A store that an answer retains.
-    // Stores guard what they change by locks of their own.
+    // Stores guard their mutable state with locks of their own.
     struct StoreReference: @unchecked Sendable { let store: NSPersistentStore }
 }
 
 /// Delivers a save to its destination.
 protocol SaveWork: Sendable {
-    /// Saves; returns nil where ``sendAtOnce()`` has already done it.
+    /// Saves; returns nil if ``sendAtOnce()`` has already done it.
     func send() async -> SaveAnswer?
-    /// Saves on the current thread where the waiting caller would otherwise block the save; returns nil elsewhere.
+    /// Saves on the current thread if the waiting caller would otherwise block the save; otherwise returns nil.
     func sendAtOnce() -> SaveAnswer?
 }
 

@@ -12,7 +12,7 @@ enum ConcurrencyDebugging {
     /// Whether use on another queue stops the program.
     static var isOn: Bool { setting ?? false }
 
-    /// What the program was started with; nil for nothing.
+    /// The setting with which the program was started; nil for none.
     private static let setting: Bool? = {
         let arguments = CommandLine.arguments
         var setting = ProcessInfo.processInfo.environment["COREDATA_CONCURRENCY_DEBUG"]
@@ -26,7 +26,7 @@ enum ConcurrencyDebugging {
     }()
 
     #if DEBUG
-    /// The methods that were reported; nil where none is to be.
+    /// The reported methods; nil if violations are not reported.
     private static let reported = LockedBox<Set<String>?>(setting == nil ? [] : nil)
 
     /// Logs the call of a context's method on a wrong queue, the first time in the process.
@@ -50,8 +50,8 @@ extension NSManagedObjectContext {
         #endif
     }
 
-    /// Stops the program if concurrency debugging is enabled and the caller is not on the context's queue. For what would be reported too often,
-    /// or by the call that it is a part of.
+    /// Stops the program if concurrency debugging is enabled and the caller is not on the context's queue. It is meant for calls that would be
+    /// reported too often, or that are part of a call that is reported itself.
     @inline(__always) final func stopOffQueue(_ what: @autoclosure () -> String) {
         if AccessHooks.isActive { stopOffQueueSlowly(what) }
     }

@@ -25,7 +25,7 @@ extension NSPersistentStoreCoordinator {
         return rows
     }
 
-    /// Groups IDs by their stores, without those of other coordinators' stores.
+    /// Groups IDs by their stores, ignoring those of other coordinators' stores.
     func groups(of ids: [NSManagedObjectID]) -> [(store: NSPersistentStore, ids: [NSManagedObjectID])] {
         var groups: [(store: NSPersistentStore, ids: [NSManagedObjectID])] = []
         for id in ids {
@@ -43,7 +43,7 @@ extension NSPersistentStoreCoordinator {
 
     /// Calls `ask` for each store with its IDs. Returns true if all of these stores load many objects at once.
     ///
-    /// Objects that a store could not read among others are noted with their errors; they are not asked for again.
+    /// Objects that a store could not read among others are noted with their errors; they are not requested again.
     private func prepare(
         _ ids: [NSManagedObjectID], reading property: String?, in context: NSManagedObjectContext,
         _ ask: (any RowAccess, [NSManagedObjectID]) throws -> Bool

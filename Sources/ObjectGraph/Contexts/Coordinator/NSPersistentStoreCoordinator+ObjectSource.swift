@@ -99,7 +99,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         }
     }
 
-    /// Returns the store of rows where a context reads its current state; a past state has its own rows.
+    /// Returns the store of rows if a context reads its current state; a past state has its own rows.
     private func presentStore(of origin: RowOrigin, for context: NSManagedObjectContext) -> NSPersistentStore? {
         context.requestingContext.generation.isPinned ? nil : store(with: origin.store.token)
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Predicates
 
-/// What others have changed in a store.
+/// The changes that others have made in a store.
 package struct OutsideChanges: Sendable {
     package fileprivate(set) var inserted: [NSManagedObjectID] = []
     package fileprivate(set) var updated: [NSManagedObjectID] = []
@@ -39,13 +39,13 @@ extension NSPersistentStoreCoordinator {
     /// The objects of a store that contexts have.
     package func heldIDs(of store: NSPersistentStore) -> [NSManagedObjectID] { (store.rowAccess as? CachedAccess)?.cache.heldIDs ?? [] }
 
-    /// Takes rows that others have changed, and objects that they have deleted, into the cache of a store, and tells the contexts that merge automatically,
-    /// and the observers of ``Foundation/Notification/Name/NSPersistentStoreRemoteChange``. Call it on any thread.
+    /// Adds rows that others have changed, and objects that they have deleted, to the cache of a store. Notifies the contexts that merge
+    /// automatically, and the observers of ``Foundation/Notification/Name/NSPersistentStoreRemoteChange``. Call it on any thread.
     ///
     /// - Parameters:
-    ///   - queryTime: The cache's time when the rows were asked for: what a context has saved since is newer.
-    ///   - isSame: Whether a new row is the same as the one that is known.
-    /// - Returns: What has changed for the contexts.
+    ///   - queryTime: The cache's time at the request for the rows: saves of contexts since then are newer.
+    ///   - isSame: Whether a new row equals the known one.
+    /// - Returns: The changes that concern the contexts.
     package func takeOutsideChanges(
         _ rows: [Row], deleted: [NSManagedObjectID], of store: NSPersistentStore, queryTime: UInt64, isSame: (Row, Row) -> Bool
     ) -> OutsideChanges {
@@ -73,7 +73,7 @@ extension NSPersistentStoreCoordinator {
     /// Whether there are contexts that merge automatically.
     package var hasMergingContexts: Bool { mergeListeners.withListeners { !$0.isEmpty } }
 
-    /// Tells the observers of ``Foundation/Notification/Name/NSPersistentStoreRemoteChange`` of changes that no context needs to hear of.
+    /// Notifies the observers of ``Foundation/Notification/Name/NSPersistentStoreRemoteChange`` of changes that concern no context.
     package func postRemoteChange(of store: NSPersistentStore) {
         var info: [AnyHashable: Any] = [NSStoreUUIDKey: store.identifier ?? ""]
         if let url = store.url { info[NSPersistentStoreURLKey] = url }
@@ -82,6 +82,6 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSManagedObjectContext {
-    /// Merges what others have changed in a store, whose cache has it. Suspends until that is done.
+    /// Merges changes that others have made in a store, and that its cache has already. Suspends until that is done.
     package func merge(_ changes: OutsideChanges) async { await perform { self.merge(changes.saved, isRemote: false) } }
 }

@@ -3,9 +3,9 @@ internal import Predicates
 
 // Objects of another coordinator that has the same store open: an ID names its store by the UUID, as its URI does.
 extension NSPersistentStoreCoordinator {
-    /// Returns the ID by which this coordinator knows the object of an ID that another one has made.
+    /// Returns the ID under which this coordinator knows the object of an ID that another coordinator has made.
     ///
-    /// - Returns: The ID; nil where the given one is this coordinator's already, or of no store that is open here.
+    /// - Returns: The ID; nil if the given ID is already this coordinator's, or belongs to no store that is open here.
     final func ownID(of id: NSManagedObjectID) -> NSManagedObjectID? {
         guard let token = id.token, !id.isTemporary, store(with: token) == nil else { return nil }
         let uuid = token.identifier
@@ -15,7 +15,8 @@ extension NSPersistentStoreCoordinator {
         return NSManagedObjectID(entity: entity, token: store.token, reference: id.reference)
     }
 
-    /// Returns a constant of a predicate with the IDs by which this coordinator knows its objects; nil where it names none of another coordinator.
+    /// Returns a constant of a predicate with the IDs under which this coordinator knows its objects; nil if it contains no ID of another
+    /// coordinator.
     final func ownValue(of value: PropertyValue) -> PropertyValue? {
         switch value {
         case .object(let reference):

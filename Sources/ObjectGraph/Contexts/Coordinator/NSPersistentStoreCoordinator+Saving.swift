@@ -111,8 +111,8 @@ extension NSPersistentStoreCoordinator {
 
     /// Saves changes to their stores.
     ///
-    /// - Returns: What stores changed and assigned during the save.
-    /// - Throws: ``PartialSave`` where only a part was saved.
+    /// - Returns: The values that stores changed and assigned during the save.
+    /// - Throws: ``PartialSave`` if only a part was saved.
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> SavedValues {
         var parts = try storeParts(of: changes, in: context)
         var report = SaveReport(changeCount: changes.count, storeCount: parts.count)

@@ -19,6 +19,6 @@ extension NewObjects {
     }
 
     /// The objects with their type.
-    // The initializer above is given them, and nothing else sets `elements`.
+    // Only the initializer above sets `elements`, from its objects.
     var objects: [NSManagedObject] { elements.mapUncounted { unsafeDowncast($0, to: NSManagedObject.self) } }
 }

@@ -36,7 +36,7 @@ struct SaveReport {
     private mutating func note(_ outcome: SaveOutcome, of part: StoreChangeSet, in store: NSPersistentStore) {
         savedStores += 1
         note(outcome.rows, outcome.assignedIDs, of: part)
-        // Skipped for a single store, where the IDs are not needed.
+        // Skipped for a single store, for which the IDs are not needed.
         if storeCount > 1 { accepted += part.ids }
     }
 
@@ -60,7 +60,7 @@ struct SaveReport {
         if case .failure = outcome, let prepared { access.cache.remove(prepared) }
         switch outcome {
         case .success(let outcome):
-            // Rows with assigned IDs in them are others than those that were prepared.
+            // Rows that contain assigned IDs differ from the prepared ones.
             access.didSave(part.naming(outcome.assignedIDs), outcome.assignedIDs.isEmpty ? prepared : nil)
             access.keep(outcome.rows)
         case .failure(let incomplete as IncompleteSave):
@@ -73,7 +73,7 @@ struct SaveReport {
 
     /// Records the failure of a store.
     ///
-    /// - Throws: The store's error where nothing was saved, so that a merge policy can resolve conflicts; ``PartialSave`` otherwise.
+    /// - Throws: The store's error if nothing was saved, so that a merge policy can resolve conflicts; ``PartialSave`` otherwise.
     private mutating func note(
         _ error: any Error, of part: StoreChangeSet, in store: NSPersistentStore, _ context: NSManagedObjectContext
     ) throws {
@@ -132,7 +132,7 @@ struct SaveReport {
             }
         let object = context.object(with: id)
         var info: [String: Any] = [NSAffectedObjectsErrorKey: [object]]
-        // What a store says of a property reads like an error of the validation before a save.
+        // A store's error about a property has the form of a validation error before a save.
         for key in [NSValidationKeyErrorKey, NSValidationValueErrorKey, NSDetailedErrorsKey] { info[key] = cause?.userInfo[key] }
         if info[NSValidationKeyErrorKey] != nil { info[NSValidationObjectErrorKey] = object }
         return CoreDataError.make(
@@ -144,13 +144,13 @@ struct SaveReport {
 
 /// A save of which only a part succeeded.
 struct PartialSave: Error {
-    /// The saved objects, by the IDs in their changes and those that were assigned.
+    /// The IDs of the saved objects, both those in their changes and those that were assigned.
     let accepted: Set<NSManagedObjectID>
-    /// What stores changed and assigned during the save.
+    /// The values that stores changed and assigned during the save.
     let values: SavedValues
     /// The error for the caller of the save.
     let error: NSError
-    /// The conflicts, where nothing else has kept the rest from being saved.
+    /// The conflicts, if nothing else has prevented the rest from being saved.
     let conflicts: [StoreConflicts.Version]
 }
 

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Predicates
 
-/// An option of an attribute declared in a class, beside its name, type and default: `@Attribute(.unique, .length(1...40))`.
+/// An option of an attribute declared in a class, in addition to its name, type and default: `@Attribute(.unique, .length(1...40))`.
 ///
-/// The names are SwiftData's where it has them, and otherwise those of Core Data's model editor.
+/// The names are those of SwiftData if it has them, and otherwise those of Core Data's model editor.
 public struct AttributeOption {
     let apply: (inout AttributeDraft) throws -> Void
 
@@ -143,7 +143,7 @@ public struct AttributeOption {
     }
 }
 
-/// An option of a relationship declared in a class, beside its name and type: `@Relationship(.required)`.
+/// An option of a relationship declared in a class, in addition to its name and type: `@Relationship(.required)`.
 public struct RelationshipOption {
     let isSymmetric: Bool
     let apply: (NSRelationshipDescription) -> Void

@@ -37,7 +37,7 @@ public struct EntityDeclaration {
     }
 }
 
-/// An option of an entity, beside its name and properties: `@ManagedObject(.abstract, .unique("title", "year"))`.
+/// An option of an entity, in addition to its name and properties: `@ManagedObject(.abstract, .unique("title", "year"))`.
 ///
 /// Properties are referred to by their names in the model; an unknown name is an error when the model is created.
 public struct EntityOption {

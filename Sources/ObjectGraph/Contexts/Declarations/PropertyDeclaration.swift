@@ -25,7 +25,7 @@ public struct PropertyDeclaration {
         case named(String, of: any Any.Type)
     }
 
-    /// Declares an attribute; where the type is a managed object type, a relationship with the nullify rule.
+    /// Declares an attribute; or, if the type is a managed object type, a relationship with the nullify rule.
     ///
     /// - Parameters:
     ///   - name: The name in the model.
@@ -137,8 +137,7 @@ public struct PropertyDeclaration {
     /// - Parameters:
     ///   - name: The name in the model.
     ///   - type: The type, without the optional.
-    ///   - isOptional: Whether the Swift type is optional; a to-many relationship is optional in the model unless an option says
-    ///     otherwise.
+    ///   - isOptional: Whether the Swift type is optional; a to-many relationship is optional in the model unless an option makes it required.
     ///   - options: The options of the relationship.
     ///   - deleteRule: The delete rule.
     ///   - inverse: The inverse relationship.

@@ -2,7 +2,7 @@ internal import CoreDataRuntime
 internal import Foundation
 
 extension [NSManagedObject] {
-    /// Prefetches some objects and then their rows, which are scattered in memory: so the processor waits for all of them at once.
+    /// Prefetches some objects and then their rows, which are scattered in memory, so that the processor waits for all of them at once.
     @inline(__always) func prefetchRows(from start: Int, count limit: Int) {
         let end = Swift.min(start &+ limit, count)
         if end &- start < 2 { return }

@@ -50,7 +50,7 @@ enum PlaceholderValues: CaseIterable {
         }
     }
 
-    /// Returns whether a value is the one that nil is read as.
+    /// Returns whether a value is the one that a missing value is read as.
     static func isZero(_ value: PropertyValue) -> Bool {
         switch value {
         case .null, .int64(0), .double(0), .string(""), .date(Date(timeIntervalSinceReferenceDate: 0)): true

@@ -81,8 +81,8 @@ final class KeyPathRecorder {
 
     /// Returns the names along a key path.
     static func path(of keyPath: AnyKeyPath, from root: NSManagedObject.Type, _ entity: NSEntityDescription) throws -> [String] {
-        // Two different values distinguish a property that is returned unchanged from one that is computed; nil and zero reveal replaced
-        // values. A key path with `!`, as its description shows, must not be read where the value is nil.
+        // Two different values distinguish a property that is returned unchanged from a computed one; nil and zero reveal replaced values. A key path
+        // with `!`, which its description shows, must not be read if the value is nil.
         var found: [String]?
         let description = String(describing: keyPath)
         if description.hasSuffix("!"), !Placeholder.exists(forForced: Swift.type(of: keyPath).valueType) {
@@ -147,7 +147,7 @@ final class KeyPathRecorder {
             guard value as? NSManagedObject === destination else { throw changed }
             return
         }
-        // An empty collection, an enumeration or a converted value is recognised by its type; its value says nothing.
+        // An empty collection, an enumeration or a converted value is recognised by its type; its value reveals nothing.
         if last.isConverted || last.property is NSRelationshipDescription || wanted is any RawRepresentable.Type { return }
         guard let kind = (last.property as? NSAttributeDescription)?.attributeType, PlaceholderValues.isComparable(kind) else { return }
         let expected = PropertyValue.comparable(last.object.anyAttribute(last.property))

@@ -101,14 +101,14 @@ internal import Synchronization
             KeyPathRecorder.note(property, as: Value.self, of: object, isConverted: !fits)
             return place
         }
-        // What the table finds is read without a conversion.
+        // Entries of the table are read without a conversion.
         if fits { frozen.layout.places.insert(key, type, place) }
         return place
     }
 }
 
 extension NSManagedObject {
-    /// Reads or sets a property. Nil is read as the type's zero where the type is not optional. Call it on the context's queue.
+    /// Reads or sets a property. Nil is read as the type's zero if the type is not optional. Call it on the context's queue.
     @inlinable public final subscript<Value: ManagedValue>(property: ManagedProperty<Value>) -> Value {
         get { property.value(in: self) }
         set { property.set(newValue, in: self) }
@@ -120,7 +120,7 @@ extension NSManagedObject {
 
     @inlinable @inline(__always) final func writableSlots(_ index: Int) -> UnsafeMutableRawPointer {
         if flags.isSuperset(of: .writable), index < 64, let slots {
-            // Written only where it changes: mostly a property is set again, and the object is only read.
+            // Written only if it changes: mostly a property is set again, and the object is then only read.
             let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: index)
             if changed.low & bit == 0 { changed.low |= bit }
             return slots

@@ -32,7 +32,7 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
     public static func fits(_ property: NSPropertyDescription) -> Bool { Wrapped.fits(property) }
     /// Returns whether an attribute of another type is read as the wrapped type by a conversion.
     public static func converts(_ attribute: NSAttributeDescription) -> Bool { Wrapped.converts(attribute) }
-    /// Returns the value of an attribute of another type; nil for nil, and where it has no form of the wrapped type.
+    /// Returns the value of an attribute of another type; nil for nil, and if it has no form of the wrapped type.
     public static func converted(_ value: Any?) -> Wrapped?? { .some(value.flatMap { Wrapped.converted($0) }) }
     /// Returns the form in which attributes of other types take a value.
     public static func attributeValue(of value: Wrapped?) -> Any? { value.flatMap { Wrapped.attributeValue(of: $0) } }
@@ -200,8 +200,8 @@ extension Set: KeyedManagedValue, ManagedValue where Element: NSManagedObject {
 }
 
 extension NSManagedObject {
-    /// Returns whether there are so few objects that it is quickly seen that none is there twice, as a store may give one. A set of them is made
-    /// without comparing them by `isEqual`, which costs more than the rest.
+    /// Returns whether there are so few objects that checking them for duplicates, which a store may return, is quick. A set of them is made without
+    /// comparing them by `isEqual`, which costs more than the rest.
     @usableFromInline static func areFewAndDistinct(_ objects: [NSManagedObject]) -> Bool {
         if objects.count > 16 { return false }
         for index in objects.indices {

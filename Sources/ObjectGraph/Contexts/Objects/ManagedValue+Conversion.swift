@@ -1,12 +1,11 @@
 public import Foundation
 internal import Predicates
 
-// Properties whose Swift type is not the type that the model gives the attribute. Apple's accessors return the attribute's object, and a
-// number answers for every numeric type; so a number is read as any type of numbers, and a value of a transformable attribute, or of one
-// without a type, as what it is.
+// Properties whose Swift type differs from the attribute's type in the model. Apple's accessors return the attribute's object, and an NSNumber
+// converts to every numeric type. So a number is read as any numeric type, and the value of a transformable or untyped attribute is read unchanged.
 
 extension ManagedProperty {
-    /// Returns the value of an attribute of another type. One that cannot be converted stops the program with a message.
+    /// Returns the value of an attribute of another type. A value that cannot be converted stops the program with a message.
     @usableFromInline func convertedValue(in object: NSManagedObject, at place: PropertyPlace) -> Value {
         if place.isMissing { return undefinedValue(in: object) }
         let stored = object.currentValue(of: place.property(of: object))
@@ -24,7 +23,7 @@ extension ManagedProperty {
         object.setCurrentValue(Value.attributeValue(of: value), of: place.property(of: object))
     }
 
-    /// Returns what an object answers for a property that its version of the model does not have.
+    /// Returns an object's value for a property that its version of the model does not have.
     private func undefinedValue(in object: NSManagedObject) -> Value {
         let answer = object.value(forUndefinedKey: name.description)
         guard let value = Value.converted(AttributeCheck.unwrapped(answer)) else {
@@ -49,7 +48,7 @@ package enum NumberConversion {
         attribute.attributeType == .transformableAttributeType || attribute.attributeType == .undefinedAttributeType
     }
 
-    /// Returns a number as an integer, without its fraction; the nearest integer where it is beyond the range. Nil for other values.
+    /// Returns a number as an integer, without its fraction; the nearest integer if it is out of range. Nil for other values.
     static func integer(_ value: Any) -> Int64? {
         switch value {
         case let whole as Int64: return whole
@@ -65,7 +64,7 @@ package enum NumberConversion {
         var number = decimal
         var whole = Decimal()
         NSDecimalRound(&whole, &number, 0, number.isSignMinus ? .up : .down)
-        // The numerals of a whole decimal number are those of the integer.
+        // The digits of a whole decimal number are those of the integer.
         return Int64("\(whole)") ?? integer(Double("\(decimal)") ?? .nan)
     }
 

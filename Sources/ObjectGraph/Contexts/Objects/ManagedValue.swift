@@ -41,7 +41,7 @@ extension PropertyPlace {
 
     @inlinable @inline(__always) func setNil(_ isNil: Bool, _ slots: UnsafeMutableRawPointer) {
         let word = SlotPointer(slots).bits(nullOffset)
-        // Written only where it changes: the bits may lie in another line of the processor's cache than the value.
+        // Written only if it changes: the bits may lie in another cache line than the value.
         if isNil { word.pointee |= nullMask } else if word.pointee & nullMask != 0 { word.pointee &= ~nullMask }
     }
 }

@@ -142,7 +142,7 @@ extension NSManagedObject {
 }
 
 extension Row {
-    /// Returns whether two rows, of one layout or of one that extends the other's, have equal values at `slot`.
+    /// Returns whether two rows have equal values at `slot`. Both rows have one layout, or the layout of one extends that of the other.
     func hasEqualValue(as other: Row, at slot: RowLayout.Slot) -> Bool {
         if self === other { return true }
         let isNil = isNil(at: slot)

@@ -5,7 +5,7 @@ internal import Predicates
 extension Sequence where Element: NSManagedObject {
     /// Returns the objects that match a predicate; their faults fire. Call it on the context's queue.
     ///
-    /// Stops the program with a message where ``filtered(matching:)`` throws; Apple's framework raises an exception.
+    /// Stops the program with a message if ``filtered(matching:)`` throws; Apple's framework raises an exception.
     public func filtered(using predicate: NSPredicate) -> [Element] {
         do { return try filtered(matching: predicate) } catch { stopProgram("\(error)") }
     }
@@ -33,7 +33,7 @@ extension Sequence where Element: NSManagedObject {
     }
 }
 
-// Not generic: its callers are, and what is generic is compiled for a class only where the class is known.
+// Not generic: its callers are, and generic code is specialized for a class only if the class is known.
 extension Array where Element == NSManagedObject {
     /// Returns the objects that match a predicate, each compiled once for each entity.
     fileprivate func matching(_ predicate: NSPredicate) throws -> [NSManagedObject] {

@@ -55,7 +55,7 @@ extension NSManagedObject {
         return nil
     }
 
-    /// Returns the value of a non-optional property; stops the program with a message that names the property where it is nil.
+    /// Returns the value of a non-optional property; stops the program with a message that names the property if it is nil.
     public final func presentValue<Value>(_ value: Value?, _ key: String) -> Value {
         guard let value else {
             stopProgram(

@@ -5,15 +5,15 @@ extension NSManagedObject {
     ///
     /// Reading a property does this automatically; call it to handle a store's error at once. Call it on the context's queue.
     ///
-    /// - Throws: The store's error, also that of an earlier read, see ``faultError``, or code 133000 when the store has no row for the object and the
-    ///   context's ``NSManagedObjectContext/shouldDeleteInaccessibleFaults`` is false. Where only some values could not be read, their error; the
-    ///   others are there.
+    /// - Throws: The store's error, also that of an earlier read, see ``faultError``, or code 133000 if the store has no row for the object and the
+    ///   context's ``NSManagedObjectContext/shouldDeleteInaccessibleFaults`` is false. If only some values could not be read, it throws their error;
+    ///   the other values are loaded.
     public func fulfillFault() throws {
         try loadRow()
         try checkUnreadValues()
     }
 
-    /// Fires the fault, as ``fulfillFault()`` does, also where some values could not be read.
+    /// Fires the fault, as ``fulfillFault()`` does, even if some values could not be read.
     final func loadRow() throws {
         if slots != nil { return }
         checkQueue("fulfillFault()")
@@ -23,7 +23,7 @@ extension NSManagedObject {
                 NSCoreDataError, "The values of \(objectID) cannot be read.", reason: "Its context no longer exists.",
                 next: "Keep the context for as long as its objects are used.")
         }
-        // Rows of a past state are not among those of the current one.
+        // Rows of a past state are not among those of the current state.
         if let origin, !context.requestingContext.generation.isPinned,
             let row = origin.store.cachedRow(number, of: origin, maximumAge: context.stalenessInterval)
         {
@@ -65,7 +65,7 @@ extension NSManagedObject {
         if flags.contains(.inEvent) { snapshotForEvent() }
     }
 
-    /// Gives transient attributes their default values, which no store has, in a copy of the stored row.
+    /// Sets the default values of transient attributes, which no store has, in a copy of the stored row.
     private func takeTransientDefaults() {
         guard let stored = row else { return }
         let frozen = owningEntity.frozen!

@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension NSManagedObject {
-    /// What does not hold of a relationship as far as it is known; empty where it is as it should be. On the context's queue; it fires no fault.
+    /// The violated invariants of a relationship, as far as it is known; empty if there are none. Call it on the context's queue; it fires no fault.
     ///
-    /// The storage has the order that the model says, its members are of the destination and of the same context, and what a member knows of the inverse
-    /// leads back here, unless both ends are as the store has told them at different times.
+    /// The storage is ordered as the model specifies, its members are of the destination and of the same context, and a member's known inverse leads
+    /// back here, unless the store has returned both ends at different times.
     func invariantViolations(of relationship: NSRelationshipDescription) -> [String] {
         var violations: [String] = []
         let members: [NSManagedObject]
@@ -37,7 +37,7 @@ extension NSManagedObject {
         return violations
     }
 
-    /// Whether the relationship is known here, and does not lead to an object.
+    /// Whether the relationship is known here, and does not contain the object.
     private func knowsNothing(of object: NSManagedObject, at relationship: NSRelationshipDescription) -> Bool {
         switch state(of: relationship) {
         case .fault: false
@@ -46,8 +46,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a member of a relationship to many is in it as the store has told. The other end may have been read before others have related the two: until
-    /// a merge, either end shows what was told of it.
+    /// Whether a member is in a to-many relationship because the store has returned it. The other end may have been read before others have related
+    /// the two objects: until a merge, each end shows what was returned for it.
     private func isStored(_ member: NSManagedObject, in relationship: NSRelationshipDescription) -> Bool {
         guard case .toMany(let storage) = state(of: relationship) else { return false }
         return storage.storedObjects.contains { $0 === member }
@@ -62,7 +62,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Stops the program where a relationship is not as it should be after a change of both its ends, if the checks are on.
+    /// Stops the program if a relationship violates its invariants after both its ends were changed, and if the checks are on.
     @inline(__always) func checkInvariants(of relationship: NSRelationshipDescription) {
         #if COREDATA_INTERNAL_CHECKS
         var count = 1

@@ -12,7 +12,7 @@ extension NSManagedObject {
         Self.value(of: self, at: keyPath.split(separator: ".")[...])
     }
 
-    /// Sets the value at a key path over to-one relationships. Nothing is set where one of them is nil.
+    /// Sets the value at a key path over to-one relationships. Sets nothing if one of them is nil.
     ///
     /// A path into a composite attribute sets one element and keeps the others; a nil attribute gets that element only. An element that
     /// the model does not have stops the program with a message, like an unknown key.

@@ -1,7 +1,7 @@
 internal import Foundation
 
-// The search for what a key means, by the rules that Apple's Key-Value Coding Programming Guide has: of a getter `get<Key>`, `<key>`, `is<Key>` and `_<key>`, of
-// a setter `set<Key>:`, where `<Key>` begins with a capital letter. Instance variables are not sought: managed objects forbid that.
+// The lookup of a key, by the rules of Apple's Key-Value Coding Programming Guide: it looks for a getter `get<Key>`, `<key>`, `is<Key>` or `_<key>`,
+// and for a setter `set<Key>:`, where `<Key>` begins with a capital letter. It ignores instance variables: managed objects forbid access to them.
 extension NSManagedObject {
     /// Returns the property that a key sets: the one with that name, or whose setter has the name that follows from the key.
     @inline(__always) func settableProperty(forKey key: String) -> NSPropertyDescription? {
@@ -25,7 +25,7 @@ extension NSManagedObject {
         return value(forUndefinedKey: key)
     }
 
-    /// What every managed object has, by the names of the getters.
+    /// The properties of every managed object, by the names of the getters.
     private static let ownProperties: [String: @Sendable (NSManagedObject) -> Any?] = [
         "self": { $0 }, "objectID": { $0.objectID }, "entity": { $0.entity }, "managedObjectContext": { $0.managedObjectContext },
         "isInserted": { $0.isInserted }, "isUpdated": { $0.isUpdated }, "isDeleted": { $0.isDeleted }, "isFault": { $0.isFault },

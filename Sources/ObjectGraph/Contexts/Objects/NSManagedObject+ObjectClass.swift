@@ -13,7 +13,7 @@ extension FrozenEntity {
         return unsafeBitCast(ownClass, to: NSManagedObject.Type.self)
     }
 
-    /// Resolves the properties of the entity's objects for compiled predicates; made when it is asked for first.
+    /// Resolves the properties of the entity's objects for compiled predicates; created on first use.
     var schema: EntitySchema {
         madeSchema.withLock { schema in
             // Nothing else sets it.

@@ -20,7 +20,7 @@ enum RegistrationLocks {
             for object in objects { object.setRegistry(nil) }
             return
         }
-        // Always in this order, and whoever has one lock waits for no other.
+        // The order is always the same, and a thread that has only one of the locks waits for no other.
         for lock in locks { lock.lock() }
         objects.forEachUncounted { $0.registry = nil }
         for lock in locks { lock.unlock() }

@@ -21,9 +21,9 @@ extension NSManagedObject {
         return relationship.isToMany ? true : row.objectID(at: slot) === NSManagedObjectID.unresolved
     }
 
-    /// Returns the IDs of a relationship's objects, without creating faults for them where the store's answer suffices.
+    /// Returns the IDs of a relationship's objects, without creating faults for them if the store's answer suffices.
     ///
-    /// - Returns: The IDs; an empty array where there are none. A store's error is reported as for every read, see ``NSManagedObject``.
+    /// - Returns: The IDs; an empty array if there are none. A store's error is reported as for every read, see ``NSManagedObject``.
     public func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
         checkQueue("objectIDs(forRelationshipNamed: “\(key)”)")
         guard let relationship = relationship(named: key) else { return [] }
@@ -292,13 +292,13 @@ extension NSManagedObject {
         return object.toOne(inverse) === self
     }
 
-    /// Returns the storage of a to-many relationship for a change, loaded where an undo needs the exact effect of the change.
+    /// Returns the storage of a to-many relationship for a change. It is loaded if an undo needs the exact effect of the change.
     private func storageForChange(of relationship: NSRelationshipDescription) -> ToManyStorage {
         registry?.context?.undoer == nil ? toManyWithoutLoading(relationship) : toMany(relationship)
     }
 
-    /// Returns the storage for adding or removing `object`, loaded where the object was removed or added before, because only the store
-    /// knows the combined effect.
+    /// Returns the storage for adding or removing `object`. It is loaded if the object was removed or added before, because only the store knows the
+    /// combined effect.
     private func storageForChange(of relationship: NSRelationshipDescription, by object: NSManagedObject) -> ToManyStorage {
         let storage = toManyWithoutLoading(relationship)
         guard storage.isUncertain(object), !isKnownNewcomer(object, in: relationship) else { return storage }
@@ -344,10 +344,10 @@ extension NSManagedObject {
         return true
     }
 
-    /// Returns the context that an object lives in where it is not this object's; nil where it is, or is gone.
+    /// Returns the context of an object if it differs from that of this object; nil if it is the same, or gone.
     ///
-    /// An object without a context may be related to one of a context that goes on whatever thread: while the result is held, that does not take its objects
-    /// apart; where there is none, it has done so.
+    /// An object without a context may be related to one whose context is in use on any thread. While the result is held, that context does not tear
+    /// down its objects; if there is no result, it has done so already.
     private func otherContext(of object: NSManagedObject?) -> NSManagedObjectContext? {
         // Mostly it is this context's, which needs no lock.
         guard let object, object.registry !== registry, let other = object.sharedRegistry, other !== registry else { return nil }

@@ -1,7 +1,7 @@
 internal import CoreDataRuntime
 
-// The rows of an object: it holds the block of each once, and releases it when it gets another row and when it is deallocated. They are stored
-// as their slots, one word each, with manual reference counting.
+// The rows of an object: it retains the block of each once, and releases it when it gets another row and when it is deallocated. They are stored as
+// their slots, one word each, with manual reference counting.
 
 extension Row {
     /// The slots, whose block is retained for a caller that releases it manually.

@@ -1,5 +1,5 @@
 extension NSManagedObject {
-    /// The transient relationships that were read or set, with their states: only the context has them, so that no store can give them back.
+    /// The transient relationships that were read or set, with their states: only the context has them, so no store can restore them.
     var transientRelationships: [(relationship: NSRelationshipDescription, state: RelationshipState)] {
         guard !relationships.isEmpty, owningEntity.frozenParts.hasTransients else { return [] }
         return owningEntity.frozenParts.relationships.compactMap { relationship in
@@ -10,7 +10,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The transient relationships as they were when the object was last saved. A to-one relationship is in the row.
+    /// The transient relationships as they were when the object was last saved. To-one relationships are in the row.
     var savedTransientRelationships: [(relationship: NSRelationshipDescription, state: RelationshipState)] {
         transientRelationships.compactMap { relationship, state in
             if case .toMany(let storage) = state { (relationship, .toMany(storage.withoutLaterChanges)) } else { nil }

@@ -74,7 +74,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Whether a property is unknown to an object or, where that is a fault, in the row that it is about to have.
+    /// Whether a property is unknown to an object or, if the object is a fault, in the row that it is about to get.
     private func lacks(_ object: NSManagedObject, _ property: NSPropertyDescription) -> Bool {
         guard object.isFault else { return object.isUnknown(at: property.slotIndex) }
         return object.objectID.persistentStore?.knownRow(of: object.objectID, in: self)?.isUnknown(property) ?? false
@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
 
     /// Loads an unknown value of an object and of all objects of its batch that lack it.
     ///
-    /// - Throws: The store's error, which is not asked for again, see ``NSManagedObject/faultError``.
+    /// - Throws: The store's error, after which the value is not requested again, see ``NSManagedObject/faultError``.
     func loadUnknown(_ property: NSPropertyDescription, of object: NSManagedObject) throws {
         if let error = faultErrors.error(of: object.objectID, property.name) { throw error }
         var lacking = [object]

@@ -8,9 +8,9 @@ internal import PropertyLists
 /// Subclass it and declare the properties with `@NSManaged`, or use it directly and access values by key. An object belongs to the queue
 /// of its context: use it only there, and pass its ``objectID`` elsewhere.
 ///
-/// An object is a *fault* until one of its values is read; then its row is loaded from the store. Reading cannot throw: when a store
-/// fails to load a row, the read returns nil (or the type's zero), the object stays a fault, its ``faultError`` says why, and the next save throws
-/// the store's error before it writes. See ``NSManagedObjectContext/pendingFaultError``.
+/// An object is a *fault* until one of its values is read; then its row is loaded from the store. Reading cannot throw: if a store fails to load a
+/// row, the read returns nil (or the type's zero), the object stays a fault, its ``faultError`` has the reason, and the next save throws the store's
+/// error before it writes. See ``NSManagedObjectContext/pendingFaultError``.
 ///
 /// Source: [NSManagedObject](https://developer.apple.com/documentation/coredata/nsmanagedobject).
 open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
@@ -19,7 +19,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     //
     // The values, see NSManagedObject+Rows.swift: the slots of `row`, nil for a fault; those of `snapshot`, the stored values, nil for an
     // object that was never saved; those of `eventRow`. The object retains the block of each.
-    // First what typed accessors use, so that it mostly lies in one line of the processor's cache.
+    // The fields that typed accessors use come first, so that they mostly lie in one cache line.
     @exclusivity(unchecked) @usableFromInline final var slots: UnsafeMutableRawPointer?
     /// The places of the entity's properties, retained by the entity.
     @exclusivity(unchecked) @usableFromInline final var places: UnsafeMutablePointer<PlaceEntry>
@@ -115,9 +115,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
         SlotPointer(eventSlots)?.block.release()
     }
 
-    /// Returns the entity of the class, once there is a model that names it: preferably one that a container or coordinator has loaded.
+    /// Returns the entity of the class, once a model names it: preferably a model that a container or coordinator has loaded.
     ///
-    /// Without such a model it logs that, and returns an entity without a name, as on Apple's platforms.
+    /// Without such a model it logs an error, and returns an entity without a name, as on Apple's platforms.
     open class func entity() -> NSEntityDescription {
         if let entity = LoadedModels.shared.entity(for: self) { return entity }
         Log.warnOnce(
@@ -145,7 +145,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
 
     /// The context of the object; nil before it is inserted and after it is removed, and once the context is deallocated.
     ///
-    /// It may be read on any queue, to get to the object's own.
+    /// It may be read on any queue, to find the object's own queue.
     open var managedObjectContext: NSManagedObjectContext? { sharedRegistry?.livingContext }
 
     /// The ID of the object, temporary until it is saved.
@@ -166,8 +166,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     open var isDeleted: Bool { !flags.isDisjoint(with: [.deleted, .deletedUnsaved, .gaveWay]) }
     /// Whether the object has unsaved changes.
     open var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
-    /// Whether a persistent property differs from its stored value. A property that was set back to its stored value does not differ;
-    /// ``hasChanges`` says only that a property was set. Fires no relationship fault.
+    /// Whether a persistent property differs from its stored value. A property that was set back to its stored value does not differ, although
+    /// ``hasChanges`` is true. Fires no relationship fault.
     open var hasPersistentChangedValues: Bool {
         checkQueue("hasPersistentChangedValues")
         return hasChangesToSave
@@ -179,8 +179,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
 
     // MARK: Methods for subclasses to override
 
-    /// Whether the context ignores changes, announced by ``willChangeValue(forKey:)``, to properties that the model does not have. The
-    /// default is true; with false, the object counts as updated, although a save writes nothing of the change.
+    /// Whether the context ignores changes, announced by ``willChangeValue(forKey:)``, to properties that the model does not have. The default is
+    /// true; if false, the object counts as updated, although a save writes none of the change.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
     /// Called once, when a new object is inserted into a context. Overrides call super first.
@@ -209,10 +209,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
 
     /// Returns the value of the property called `key`, and fires the fault if needed.
     ///
-    /// Attributes are Foundation values (numbers are `NSNumber`, so that `as? Int16`, `as? Int` and `as? Bool` work), to-one
-    /// relationships are the object, to-many relationships are `Set<NSManagedObject>`, ordered ones `NSOrderedSet`, and fetched
-    /// properties `[NSManagedObject]`. A key that the entity does not have is sought by the rules of key-value coding: `valid` is that of `isValid`, and
-    /// `objectID` what every object has. What is not found is passed to ``value(forUndefinedKey:)``. Call it on the context's queue.
+    /// Attributes are Foundation values (numbers are `NSNumber`, so that `as? Int16`, `as? Int` and `as? Bool` work), to-one relationships are the
+    /// object, to-many relationships are `Set<NSManagedObject>`, ordered ones `NSOrderedSet`, and fetched properties `[NSManagedObject]`. A key that
+    /// the entity does not have is looked up by the rules of key-value coding: `valid` finds `isValid`, and `objectID` the property of every object.
+    /// If that finds nothing, the key is passed to ``value(forUndefinedKey:)``. Call it on the context's queue.
     open func value(forKey key: String) -> Any? {
         if !AccessHooks.isActive, let entry = owningEntity.entry(forKey: key) { return value(at: entry) }
         guard let property = property(named: key) else {
@@ -365,7 +365,7 @@ extension NSManagedObject: @unchecked Sendable {}
     static let deletedUnsaved = ObjectFlags(rawValue: 4096)
     /// A value of the row is unknown: each access checks its property.
     static let partial = ObjectFlags(rawValue: 1024)
-    /// The object was never saved: a uniqueness constraint has made it give way to another.
+    /// The object was never saved: another object has replaced it because of a uniqueness constraint.
     static let gaveWay = ObjectFlags(rawValue: 2048)
     /// `awakeFromFetch` is running: properties set by it do not count as changed.
     static let awaking = ObjectFlags(rawValue: 512)

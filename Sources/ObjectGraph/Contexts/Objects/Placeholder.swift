@@ -1,7 +1,7 @@
 internal import CoreDataRuntime
 internal import Foundation
 
-/// Makes values of types that are known by their conformances only, for objects that record reads: a getter has to return something.
+/// Makes placeholder values of types that are only known by their conformances, for objects that record reads: a getter has to return a value.
 enum Placeholder {
     /// Returns some valid value of a type; nil where none can be made.
     static func value<Value>(of type: Value.Type) -> Value? {
@@ -17,7 +17,7 @@ enum Placeholder {
 
     /// Returns whether a forced read of a property of a type finds a value in an object that records reads.
     static func exists(forForced type: Any.Type) -> Bool {
-        // Those have values in the object's row.
+        // Those types have values in the object's row.
         if type is any ManagedValue.Type { return true }
         guard let type = type as? any Decodable.Type else { return true }
         func exists<Value: Decodable>(_ type: Value.Type) -> Bool { value(of: type) != nil }
@@ -45,7 +45,7 @@ enum Placeholder {
     }
 }
 
-/// Decodes anything as zeros, empty texts and empty collections. A type that wants more than that throws its own error.
+/// Decodes anything as zeros, empty texts and empty collections. A type that needs more than that throws its own error.
 private struct PlaceholderDecoder: Decoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }

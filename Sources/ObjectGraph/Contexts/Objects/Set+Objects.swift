@@ -39,7 +39,7 @@ extension Array where Element: AnyObject {
 }
 
 extension Array where Element: NSManagedObject {
-    /// The objects, of which none is there twice, as a set.
+    /// The objects, which are distinct, as a set.
     var objectSet: Set<NSManagedObject> {
         setUncounted {
             Unmanaged.passUnretained($0)
@@ -77,7 +77,7 @@ extension Array where Element: NSManagedObject {
     }
 }
 
-/// Returns whether IDs have been numbered in their order, as a store mostly does with those of new objects. Equal IDs have equal keys.
+/// Returns whether IDs were numbered in their order, as a store mostly does for new objects. Equal IDs have equal keys.
 @inline(__always) private func haveRisingKeys(_ references: [Unmanaged<NSManagedObjectID>]) -> Bool {
     var last = Int64.min
     for reference in references {

@@ -1,8 +1,8 @@
 extension ToManyStorage {
-    /// What does not hold of the storage; empty for a storage as it should be.
+    /// The violated invariants of the storage; empty if there are none.
     ///
-    /// An object is there once; the index leads to each object. A storage that is not loaded knows nothing of the store
-    /// and, without an order, has no object both added and removed; one that is loaded has no list of what was removed.
+    /// Each object occurs once, and the index leads to each object. A storage that is not loaded knows nothing of the store and, without an order,
+    /// has no object both added and removed; a loaded one has no list of removed objects.
     var invariantViolations: [String] {
         var violations: [String] = []
         let count = Dictionary(grouping: objects, by: ObjectIdentifier.init).mapValues(\.count)
@@ -27,7 +27,7 @@ extension ToManyStorage {
         return violations
     }
 
-    /// Stops the program where the storage is not as it should be, if the checks are on.
+    /// Stops the program if the storage violates its invariants, and if the checks are on.
     @inline(__always) func checkInvariants() {
         InternalChecks.enforce(InternalChecks.isDue(objects.count + removed.count) ? invariantViolations : [])
     }

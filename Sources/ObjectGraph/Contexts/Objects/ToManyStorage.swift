@@ -53,7 +53,7 @@ final class ToManyStorage {
 
     /// Returns whether objects were added, removed or moved since the storage was loaded or last saved.
     ///
-    /// - Parameter ids: The stored IDs, where they are known without a query.
+    /// - Parameter ids: The stored IDs, if they are known without a query.
     func isChanged(from ids: [NSManagedObjectID]?) -> Bool {
         if !isLoaded {
             let changes = changesOnly(from: ids)
@@ -129,7 +129,7 @@ final class ToManyStorage {
 
     /// Returns a storage that contains only the additions and removals since the last save.
     ///
-    /// - Parameter ids: The stored IDs, where they are known without a query: objects among them do not count as added.
+    /// - Parameter ids: The stored IDs, if they are known without a query: objects among them do not count as added.
     func changesOnly(from ids: [NSManagedObjectID]? = nil) -> ToManyStorage {
         if !isLoaded {
             guard let ids, !objects.isEmpty || !removed.isEmpty else { return self }
@@ -173,7 +173,7 @@ final class ToManyStorage {
         return stored.filter { !contains($0) }
     }
 
-    /// Restores a removed object, where the store has it.
+    /// Restores a removed object, if the store has it.
     func restore(_ object: NSManagedObject) {
         defer { checkInvariants() }
         if !isLoaded {
@@ -186,7 +186,7 @@ final class ToManyStorage {
         }
     }
 
-    /// Notes that an object has come back as a new one: the store knows the one that was deleted, for which `former` stands.
+    /// Records that an object has returned as a new one: the store knows the deleted object, for which `former` stands.
     func renewStored(_ object: NSManagedObject, by former: NSManagedObject?) {
         guard let index = stored.firstIndex(where: { $0 === object }) else { return }
         if let former { stored[index] = former } else { stored.remove(at: index) }

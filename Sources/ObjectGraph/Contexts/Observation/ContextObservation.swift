@@ -4,7 +4,7 @@ public import Observation
 
 /// Reports reads and changes of a context's objects to Swift's Observation.
 ///
-/// One registrar serves all objects of a context: an object that nobody observes costs nothing.
+/// One registrar serves all objects of a context: an object without observers costs nothing.
 // Used on the context's queue; the registrar has its own lock.
 final class ContextObservation: Observable, @unchecked Sendable {
     /// A property of an object.
@@ -34,7 +34,7 @@ final class ContextObservation: Observable, @unchecked Sendable {
     }
 }
 
-/// Reports property accesses to Swift's Observation where the context enables it: see ``NSManagedObjectContext/isObservationEnabled``.
+/// Reports property accesses to Swift's Observation if the context enables it: see ``NSManagedObjectContext/isObservationEnabled``.
 extension NSManagedObject: Observable {}
 
 extension NSManagedObjectContext {
@@ -45,8 +45,8 @@ extension NSManagedObjectContext {
     /// `onChange` is called on the context's queue when a property is set, by any accessor or inverse, and when its object is refreshed,
     /// rolled back or deleted.
     ///
-    /// Once a context enables it, objects created from then on access their properties more slowly, in other contexts too. Programs that
-    /// never enable it pay nothing. Not in Apple's API.
+    /// Once a context enables it, objects that are created later access their properties more slowly, in other contexts, too. Programs that never
+    /// enable it pay nothing. Not in Apple's API.
     public var isObservationEnabled: Bool {
         get { observation != nil }
         set {

@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
         return found ? NSPredicate(tree: resolved) : predicate
     }
 
-    /// Returns the value of a path from a managed object or a property description; the outer nil where `object` is neither.
+    /// Returns the value of a path from a managed object or a property description; the outer nil if `object` is neither.
     private func value(of object: AnyObject, at keys: [String]) -> Any?? {
         switch object {
         case let object as NSManagedObject: return .some(object.value(forKeyPath: keys.joined(separator: ".")))

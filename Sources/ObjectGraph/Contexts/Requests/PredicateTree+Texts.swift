@@ -3,11 +3,11 @@ internal import Predicates
 
 // SQLite compares a column of text with the numbers of a list as texts, so that Apple's stores find "9" by `plate IN %@` with `[9, 10]`. Here all stores do.
 extension PredicateTree {
-    /// Returns the predicate with texts for the numbers in lists that attributes of text are sought in.
+    /// Returns the predicate in which text replaces the numbers of lists that text attributes are compared with.
     ///
     /// - Parameters:
     ///   - entity: The entity of the objects that the predicate is about.
-    ///   - found: Becomes true where there are such numbers.
+    ///   - found: Becomes true if there are such numbers.
     func comparingTexts(of entity: NSEntityDescription, _ found: inout Bool) -> PredicateTree {
         switch self {
         case .comparison(let comparison): comparison.comparingTexts(of: entity, &found).map { .comparison($0) } ?? self
@@ -28,7 +28,7 @@ extension PredicateTree {
 }
 
 extension PredicateComparison {
-    /// Returns the comparison with texts for the numbers of its list; nil where it is no such comparison.
+    /// Returns the comparison with texts for the numbers of its list; nil if it is not such a comparison.
     fileprivate func comparingTexts(of entity: NSEntityDescription, _ found: inout Bool) -> PredicateComparison? {
         var changed = self
         switch `operator` {
@@ -46,7 +46,7 @@ extension PredicateComparison {
 }
 
 extension ExpressionTree {
-    /// The list with texts for its numbers; nil for what is no list of constants, and for one without numbers.
+    /// The list with texts for its numbers; nil if it is not a list of constants, and for a list without numbers.
     fileprivate var texts: ExpressionTree? {
         switch self {
         case .constant(.array(let values)):

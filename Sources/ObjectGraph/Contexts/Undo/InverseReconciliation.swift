@@ -7,8 +7,8 @@ struct ChangedLink {
     let other: NSManagedObject
     /// Whether the other end decides: the object was restored with the relationships it had when it was deleted.
     var otherEndWins = false
-    /// Whether the other end takes the link unless it refers elsewhere: the undo restores the other object, and what has cut the link in
-    /// the store meanwhile was cut here by its deletion.
+    /// Whether the other end takes the link unless it refers elsewhere: the undo restores the other object, and a link that others have removed in
+    /// the store meanwhile was removed here by the object's deletion.
     var fillsOtherEnd = false
     /// Whether the object referred to the other one before the undo, so that the other one refers back unless the undo changed that.
     var existedBefore = false
@@ -52,8 +52,7 @@ extension NSManagedObject {
         return links
     }
 
-    /// Returns whether a relationship refers to an object; nil where only the store knows: an unread end is as stored, and an undo fires
-    /// no faults.
+    /// Returns whether a relationship refers to an object; nil if only the store knows: an unread end is as stored, and an undo fires no faults.
     fileprivate func refers(to other: NSManagedObject, by relationship: NSRelationshipDescription) -> Bool? {
         guard relationship.isToMany else { return toOne(relationship) === other }
         let storage = toManyWithoutLoading(relationship)
@@ -99,7 +98,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Lets a restored object take a link, unless it is related elsewhere.
+    /// Adds a link to a restored object, unless it is related elsewhere.
     private func fill(_ link: ChangedLink, _ inverse: NSRelationshipDescription) {
         let refersBack = link.other.refers(to: link.object, by: inverse) ?? !link.object.flags.contains(.inserted)
         guard link.object.refers(to: link.other, by: link.relationship) ?? false, !refersBack else { return }

@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
         if !isInEvent { scheduleEvent() }
     }
 
-    /// Returns the step in the form that is kept; nil where there is nothing to revert.
+    /// Returns the step in the form that is kept; nil if there is nothing to revert.
     private func undoable(_ step: EventStep) -> EventStep? {
         switch step {
         case .attributes(let object):
@@ -122,7 +122,7 @@ extension NSManagedObjectContext {
         if object.registry == nil {
             if object.wasKnownByID {
                 object.becomeNew()
-                // What it led to comes back, too.
+                // Its destinations come back, too.
                 for property in object.owningEntity.frozen!.properties { object.changed.insert(property.slotIndex) }
             }
             object.setRegistry(registry)
@@ -170,7 +170,7 @@ extension NSManagedObject {
             putToOne(before.flatMap { lives($0) ? $0 : nil }, relationship, was: toOne(relationship))
         case .added(_, let relationship, let object):
             let storage = toManyWithoutLoading(relationship)
-            // Unread since: a refresh may have dropped what was added, and a redo must not add it then.
+            // The relationship was not read since: a refresh may have dropped the added object, and a redo must not add it then.
             if !storage.isLoaded, !storage.contains(object) { _ = toMany(relationship) }
             take(object, outOf: relationship)
         case .removed(_, let relationship, let object, let index):
@@ -183,7 +183,7 @@ extension NSManagedObject {
             if storage.objects.elementsEqual(after, by: ===) {
                 return replace(by: before.filter(lives), in: storage, of: relationship)
             }
-            // Unregistered changes made since are kept: what the replacement kept may have been removed by others.
+            // Unregistered changes made since are kept: others may have removed objects that the replacement kept.
             let (old, new) = (Set(before), Set(after))
             for object in after where !old.contains(object) { take(object, outOf: relationship) }
             for object in before where !new.contains(object) && lives(object) && !storage.contains(object) {

@@ -12,7 +12,7 @@ struct OrderRestoration {
     private let found: [NSManagedObject]
     private let isUntouched: Bool
 
-    /// Nil for a step without an order, and where the object no longer exists.
+    /// Nil for a step without an order, and if the object no longer exists.
     init?(_ step: EventStep, in registry: ObjectRegistry) {
         guard case .ordered(let object, let relationship, let before, let after) = step, object.registry === registry else { return nil }
         self.object = object

@@ -1,9 +1,9 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
-    /// Looks for references that a save would write, and that lead to objects which are neither stored nor saved with them: readers would find nothing there.
+    /// Looks for references that a save would write to objects which are neither stored nor saved with them: readers would find no object there.
     ///
-    /// A saved reference without an inverse that the program leaves as it is may lead to an object that is deleted: the save does not write it.
+    /// A saved reference without an inverse that the program leaves unchanged may lead to a deleted object: the save does not write it.
     ///
     /// - Throws: Code 1550 with the two objects of such a reference; several are combined.
     func checkReferences(_ changes: ChangeSet) throws {
@@ -32,7 +32,7 @@ extension NSManagedObject {
                 }
                 errors.append(danglingReference(relationship, to: target, invalidity))
             case .toMany(let storage):
-                // A list may be long: its members are looked at without being counted, and mostly nothing else happens.
+                // A list may be long: its members are examined without counting references, and mostly nothing else is done.
                 let doubtful = storage.objects.keeping { !canRefer(to: $0, isChild: isChild) }
                 if doubtful.isEmpty { continue }
                 let stored = Set(storage.storedObjects.map(ObjectIdentifier.init))
@@ -47,14 +47,15 @@ extension NSManagedObject {
     /// Whether a save of this object can refer to another one of its context.
     @inline(__always) private func canRefer(to target: NSManagedObject, isChild: Bool) -> Bool {
         guard target.registry === registry, target.flags.isDisjoint(with: [.deleted, .inaccessible]) else { return false }
-        // What a parent has inserted and not saved has no permanent ID in a child. A child may refer to what the parent has discarded since.
+        // An object that a parent has inserted and not saved has no permanent ID in a child. A child may refer to an object that the parent has
+        // discarded since.
         return isChild || target.flags.contains(.inserted) || target.hasPermanentID
     }
 
-    /// Why a save of this object cannot refer to another one, and what the program can do about it.
+    /// The reason why a save of this object cannot refer to another one, and the action that the program can take.
     private typealias Invalidity = (reason: String, next: String)
 
-    /// Returns why a save of this object cannot refer to another one; nil where it can.
+    /// Returns the reason why a save of this object cannot refer to another one; nil if it can.
     private func invalidity(of target: NSManagedObject, isChild: Bool) -> Invalidity? {
         if canRefer(to: target, isChild: isChild) { return nil }
         if target.registry === registry {
@@ -69,7 +70,7 @@ extension NSManagedObject {
                 : ("belongs to another context", "Use object(with:) to get it into this one, once it is saved there.")
         }
         if target.flags.contains(.gaveWay) {
-            // Its ID may be that of the object that stays.
+            // Its ID may be that of the object that has replaced it.
             return target.hasPermanentID
                 ? nil
                 : ("gave way to another object when it was saved", "Refer to that one: object(with:) returns it for the ID of either.")
@@ -93,7 +94,7 @@ extension NSManagedObject {
             ])
     }
 
-    /// The ID in words. An object of another context gets none here.
+    /// The ID in words. An object of another context does not get an ID here.
     private var nameOnAnyQueue: String {
         if sharedRegistry == nil { return "\(objectID)" }
         if let madeID { return "\(madeID)" }

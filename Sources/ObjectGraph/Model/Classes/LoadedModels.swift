@@ -7,10 +7,10 @@ final class LoadedModels: Sendable {
     static let shared = LoadedModels()
     private struct Weak { weak var model: NSManagedObjectModel? }
 
-    /// Models, those that were added last at the end.
+    /// The models in the order in which they were added.
     ///
-    /// Some may be there twice, or gone. They are removed now and then: to look through all of them at each addition would take a program with
-    /// many models the time of their number squared.
+    /// Some models may occur twice, or be gone. These entries are removed now and then: searching all of them at each addition would take time that
+    /// is quadratic in the number of models.
     private struct Models {
         private var entries: [Weak] = []
         /// How many entries there may be before they are looked through.
@@ -26,7 +26,7 @@ final class LoadedModels: Sendable {
             entries.append(Weak(model: model))
         }
 
-        /// The models, the one that was added last first. A model that is there twice counts where it comes first.
+        /// The models, the last added first. A model that occurs twice counts where it comes first.
         var all: [NSManagedObjectModel] { entries.reversed().compactMap(\.model) }
     }
 
@@ -39,7 +39,7 @@ final class LoadedModels: Sendable {
     /// Adds a model that is being made, so that classes find their entities in it.
     func addNew(_ model: NSManagedObjectModel) { newModels.withLock { $0.append(model) } }
 
-    /// Returns the entity of a class in the model that was loaded last; if none has it, in a model that is not in use yet.
+    /// Returns the entity of a class in the last loaded model; if none has it, in a model that is not in use yet.
     func entity(for objectClass: any ObjectClass.Type) -> NSEntityDescription? {
         guard !objectClass.isStandardClass else { return nil }
         if let entity = withEntity(for: objectClass, { $0 }) { return entity }

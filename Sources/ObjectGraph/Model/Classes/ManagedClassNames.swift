@@ -28,8 +28,8 @@ package final class ManagedClassNames: Sendable {
     /// Returns the class with a name that ``name(of:)`` has returned.
     func objectClass(named name: String) -> (any ObjectClass.Type)? { classes.withLock { $0[name] } }
 
-    /// Returns the names of a type and those around it, without what describes a private context: `M.(unknown context at $10a4).P`, or
-    /// `M.(P in _2A74)`.
+    /// Returns the names of a type and its enclosing types, without the description of a private context: `M.(unknown context at $10a4).P`, or `M.(P
+    /// in _2A74)`.
     private static func parts(_ description: String) -> [String] {
         var parts: [String] = []
         var rest = description[...]

@@ -8,10 +8,10 @@ extension NSEntityDescription {
         String(url.lastPathComponent.map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }
 
-    /// Whether the name is that of the class of entities that have none of their own, or there is none.
+    /// Whether the name is missing, or is that of the class of entities without a class of their own.
     var namesStandardClass: Bool { managedObjectClassName == nil || managedObjectClassName == "NSManagedObject" }
 
-    /// Returns the class by its name; nil when it is the standard class, when there is none, or several that the name does not distinguish.
+    /// Returns the class by its name; nil if it is the standard class, if there is none, or if the name fits several classes.
     ///
     /// The name is looked up unchanged; then without its module (a leading dot stands for “the module of the program”), in the module
     /// that the model was compiled for, in that of the program, and in all others, as Objective-C finds the class of `@objc(Album)`. A

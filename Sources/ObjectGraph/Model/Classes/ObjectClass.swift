@@ -1,6 +1,6 @@
-/// What a model asks the class of an entity's objects. ``NSManagedObject`` conforms, with its subclasses, and nothing else does.
+/// The interface that a model needs of the class of an entity's objects. Only ``NSManagedObject`` conforms, with its subclasses.
 package protocol ObjectClass: AnyObject {
-    /// Whether it is the class of entities that have none of their own.
+    /// Whether it is the class of entities without a class of their own.
     static var isStandardClass: Bool { get }
     /// Whether it overrides `validateValue(_:forKey:)`.
     static var overridesValidateValue: Bool { get }

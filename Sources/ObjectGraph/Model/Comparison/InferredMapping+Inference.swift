@@ -1,16 +1,16 @@
 internal import Foundation
 
 extension InferredMapping {
-    /// Infers what becomes of the entities and properties of one version in another.
+    /// Infers a mapping of the entities and properties of one version to those of another.
     ///
     /// - Parameters:
     ///   - source: The older version.
     ///   - destination: The newer version.
     ///   - permitsMissingValues: Whether an attribute may become required without a default value: a store may have a value in every row, and
-    ///     ``MigrationRules`` say what is to happen with the others.
+    ///     ``MigrationRules`` define how the other rows are handled.
     /// - Returns: The mapping.
-    /// - Throws: Code 134190, with every change that Core Data does not infer: the first under `entity`, `property` and `reason`, with what it was made
-    ///   of under `sourceEntity` and `sourceProperty`, all of them under `NSDetailedErrorsKey`.
+    /// - Throws: Code 134190, with every change that Core Data does not infer: the first under `entity`, `property` and `reason`, with its source
+    ///   under `sourceEntity` and `sourceProperty`, and all of them under `NSDetailedErrorsKey`.
     package static func infer(
         from source: NSManagedObjectModel, to destination: NSManagedObjectModel, permitsMissingValues: Bool = false
     ) throws -> InferredMapping {
@@ -21,7 +21,7 @@ extension InferredMapping {
     }
 }
 
-/// Infers a mapping, and collects every reason for which there is none.
+/// Infers a mapping, and collects every reason why that is impossible.
 private struct MappingInference {
     private let source: NSManagedObjectModel
     private let destination: NSManagedObjectModel
@@ -60,7 +60,7 @@ private struct MappingInference {
             NSInferredMappingModelError, what, reason: problems.map(text).joined(separator: "\n"), next: next, info: first0)
     }
 
-    /// - Parameter before: What the property comes from; nil where it is new.
+    /// - Parameter before: The source of the property; nil if it is new.
     private mutating func refuse(
         _ entity: NSEntityDescription, _ property: String? = nil, from before: NSPropertyDescription? = nil, _ reason: String
     ) {
@@ -96,7 +96,7 @@ private struct MappingInference {
         return entities
     }
 
-    /// Refuses hierarchies that are put together from several: their objects were numbered apart.
+    /// Refuses hierarchies that are combined from several: their objects were numbered separately.
     private mutating func checkHierarchies() {
         for root in destination.entities.filter({ $0.superentity == nil }) {
             var first: (root: NSEntityDescription, entity: NSEntityDescription)?
@@ -175,7 +175,7 @@ private struct MappingInference {
     private mutating func origin(
         of attribute: NSAttributeDescription, of entity: NSEntityDescription, from before: NSAttributeDescription
     ) -> InferredMapping.Attribute.Origin? {
-        // What no store has kept is new.
+        // A value that no store has kept is new.
         guard Self.isStored(before), Self.isStored(attribute) else { return .defaultValue }
         if !attribute.isOptional, before.isOptional, attribute.defaultValue == nil, !permitsMissingValues {
             refuse(entity, attribute.name, from: before, "It becomes required and has no default value.")
@@ -235,8 +235,8 @@ private struct MappingInference {
             return nil
         }
         guard let old = before.destinationEntity, let new = relationship.destinationEntity else { return nil }
-        // An entity that is gone has no objects to relate to; those of its subentities may stay. Where none of those that stay are of the new
-        // destination, the relationship is one that was removed and one that was added, which Core Data infers.
+        // A removed entity has no objects to relate to; objects of its subentities may remain. If none of the remaining objects are of the new
+        // destination, the relationship counts as removed and another one as added, which Core Data infers.
         let kinds = old.allKinds.compactMap { kind in destination.entities.first { match.sources[$0.name ?? ""] === kind } }
         if !kinds.contains(where: { $0.isKindOf(entity: new) }) { return nil }
         if before.isToMany, let inverse = before.storedInverse, inverse.isToMany, relationship.storedInverse == nil {

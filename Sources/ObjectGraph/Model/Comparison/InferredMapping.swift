@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// What becomes of the entities and properties of one version of a model in another, as Core Data infers it from their names, renaming
+/// A mapping of the entities and properties of one version of a model to those of another, as Core Data infers it from their names, renaming
 /// identifiers and types.
 ///
-/// Transient, derived and fetched properties are in none: no store keeps what they have.
+/// It contains no transient, derived and fetched properties: no store keeps their values.
 package struct InferredMapping: Sendable {
-    /// What becomes of an entity.
+    /// The kind of change of an entity.
     package enum Kind: Sendable {
         /// The entity is new: it has no objects.
         case add
-        /// The entity is gone, with its objects.
+        /// The entity is removed, with its objects.
         case remove
         /// The objects are as before.
         case copy
@@ -17,12 +17,12 @@ package struct InferredMapping: Sendable {
         case transform
     }
 
-    /// What becomes of an entity, or what it comes from.
+    /// An entity with its counterpart in the other version.
     package struct Entity: Sendable {
         package let kind: Kind
         /// The entity in the older version; nil for a new one.
         package let source: NSEntityDescription?
-        /// The entity in the newer version; nil for one that is gone.
+        /// The entity in the newer version; nil for a removed one.
         package let destination: NSEntityDescription?
         /// The attributes of the newer version, also the inherited ones, by name.
         package let attributes: [Attribute]
@@ -30,7 +30,7 @@ package struct InferredMapping: Sendable {
         package let relationships: [Relationship]
     }
 
-    /// An attribute of the newer version, and where its values come from.
+    /// An attribute of the newer version, and the source of its values.
     package struct Attribute: Sendable {
         package enum Origin: Sendable {
             /// The values of an attribute of the older version.
@@ -43,7 +43,7 @@ package struct InferredMapping: Sendable {
         package let destination: NSAttributeDescription
         package let origin: Origin
 
-        /// The attribute of the older version; nil where there was none.
+        /// The attribute of the older version; nil if there was none.
         package var source: NSAttributeDescription? {
             switch origin {
             case .copied(let source), .converted(let source): source
@@ -52,7 +52,7 @@ package struct InferredMapping: Sendable {
         }
     }
 
-    /// A relationship of the newer version, and that of the older one whose objects it gets; none where it is new.
+    /// A relationship of the newer version, and the one of the older version whose objects it gets; nil if it is new.
     package struct Relationship: Sendable {
         package let destination: NSRelationshipDescription
         package let source: NSRelationshipDescription?
@@ -62,12 +62,12 @@ package struct InferredMapping: Sendable {
     package let source: NSManagedObjectModel
     /// The newer version.
     package let destination: NSManagedObjectModel
-    /// The entities of the newer version in the order of their names, and then those that are gone.
+    /// The entities of the newer version, ordered by name, and then the removed ones.
     package let entities: [Entity]
 
-    /// Returns what an entity of the newer version comes from.
+    /// Returns the mapping to an entity of the newer version.
     package func entity(to destination: NSEntityDescription) -> Entity? { entities.first { $0.destination === destination } }
 
-    /// Returns what becomes of an entity of the older version.
+    /// Returns the mapping from an entity of the older version.
     package func entity(from source: NSEntityDescription) -> Entity? { entities.first { $0.source === source } }
 }

@@ -63,7 +63,7 @@ package struct ModelFacts {
         return SHA2.sha256(Data(lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: "\u{1E}").utf8))
     }
 
-    /// Returns what affects stores in an entity, without what it inherits: values by place and name, such as `Album.title isOptional`.
+    /// Returns the facts of an entity that affect stores, without inherited ones: values by place and name, such as `Album.title isOptional`.
     package static func valuesForStores(of entity: NSEntityDescription) -> [String: String] {
         let facts = ModelFacts(of: entity).ofStores.facts
         return Dictionary(facts.map { ("\($0.place) \($0.name)", $0.value) }, uniquingKeysWith: { first, _ in first })

@@ -1,7 +1,7 @@
-/// Finds what the names of one version are in another, by renaming identifiers and names.
+/// Finds the names of one version in another, by renaming identifiers and names.
 ///
-/// The identifier of a name in the newer version is what it was called in the older one; where that has an identifier too, both have the
-/// same, so that versions can be left out.
+/// The renaming identifier in the newer version is the name in the older one; if the older one has an identifier as well, both identifiers are the
+/// same, so that versions can be skipped.
 struct RenamingMatch<Element> {
     /// For each name of the newer version, the element of the older one.
     private(set) var sources: [String: Element] = [:]
@@ -10,7 +10,7 @@ struct RenamingMatch<Element> {
 
     /// - Parameters:
     ///   - sources: The elements of the older version.
-    ///   - destinations: Those of the newer one.
+    ///   - destinations: The elements of the newer version.
     ///   - name: Returns the name of an element.
     ///   - identifier: Returns its renaming identifier.
     init(

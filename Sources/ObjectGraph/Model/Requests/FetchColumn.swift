@@ -87,7 +87,7 @@ public import Predicates
 
     /// Returns a value for a dictionary.
     ///
-    /// - Throws: Code 134060 where it cannot be converted to the type of the column.
+    /// - Throws: Code 134060 if it cannot be converted to the type of the column.
     package func publicValue(_ value: PropertyValue) throws -> Any? {
         guard let value = value.any else { return nil }
         guard let type else { return value }

@@ -139,7 +139,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         set { settings.havingPredicate = newValue }
     }
 
-    /// Whether a store with its own query language may load more rows and evaluate in memory what its queries cannot express. The default
+    /// Whether a store with its own query language may load more rows and evaluate in memory the clauses that its queries cannot express. The default
     /// is false: the fetch then fails with an error that names the clause.
     ///
     /// The SQLite store has no SQL for block predicates, comparators and transformed values. With this property set, it loads the rows
@@ -157,8 +157,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         set { settings.options = newValue }
     }
 
-    /// The application's original request, of its own class and result type, where a store receives a converted one; otherwise the
-    /// request itself. For incremental stores that support subclasses of requests. Not in Apple's API.
+    /// The application's original request, of its own class and result type, if a store receives a converted one; otherwise the request itself. For
+    /// incremental stores that support subclasses of requests. Not in Apple's API.
     final public var callersRequest: NSPersistentStoreRequest { settings.original ?? self }
 
     /// Returns a copy of the request.
@@ -177,7 +177,7 @@ private protocol AnyFetchRequest: NSPersistentStoreRequest {
 extension NSFetchRequest: AnyFetchRequest {}
 
 extension NSFetchRequest {
-    /// Returns a fetch request as one with this result type.
+    /// Converts a fetch request to one with this result type.
     ///
     /// On Apple's platforms a fetch request can be cast to any result type (`request as! NSFetchRequest<Album>`), because generic parameters
     /// of Objective-C classes do not exist at run time. In Swift they do, and such a cast fails: write

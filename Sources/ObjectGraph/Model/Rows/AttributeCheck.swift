@@ -42,8 +42,8 @@ package enum AttributeCheck {
         }
     }
 
-    /// Converts a value of the Swift type that programs mostly give an attribute, like ``conform(_:to:)``, which need not try casts then. Returns nil for
-    /// any other value.
+    /// Converts a value of the Swift type that programs mostly give an attribute, like ``conform(_:to:)``, which then need not try casts. Returns nil
+    /// for any other value.
     @inline(__always) private static func conformSwiftValue(_ value: Any, to type: NSAttributeType) -> StorableValue? {
         let given = ObjectIdentifier(Swift.type(of: value))
         switch type {
@@ -79,7 +79,7 @@ package enum AttributeCheck {
         return nil
     }
 
-    /// Returns a description of a value, with dates as they are written everywhere. Foundation stops the program when it describes a date whose interval is
+    /// Returns a description of a value, with dates in the usual notation. Foundation stops the program when it describes a date whose interval is
     /// NaN.
     static func describe(_ value: Any?) -> String {
         guard let value = unwrapped(value) else { return "nil" }
@@ -89,7 +89,7 @@ package enum AttributeCheck {
         return "\(value)"
     }
 
-    /// Says why an attribute of a type cannot hold a value.
+    /// Returns the reason why an attribute of a type cannot hold a value.
     static func misfit(_ value: Any?, _ type: NSAttributeType) -> String {
         let value = unwrapped(value)
         let isOfKind =

@@ -1,8 +1,8 @@
 /// Numbers the objects of a table by their IDs: an open-addressed hash table over the integer keys that IDs have.
 ///
 /// A `Dictionary` with IDs as keys calls their methods `hash` and `isEqual(_:)` for each look-up, and puts neighbours at random places. Here IDs that
-/// share a key are compared, and IDs of consecutive numbers, as those of rows that come together, are looked up in neighbouring places. The numbers begin
-/// with 0, and those of removed objects are given again.
+/// share a key are compared, and IDs of consecutive numbers, as those of rows that arrive together, are looked up in neighbouring places. The numbers
+/// begin with 0, and those of removed objects are reused.
 package struct IDIndex {
     private struct Place {
         var key: Int64
@@ -49,7 +49,7 @@ package struct IDIndex {
         return ((group &<< 3) | Int(truncatingIfNeeded: key & 7)) & mask
     }
 
-    /// Returns where an ID is, or where it would be.
+    /// Returns the place of an ID, or the place where it would be inserted.
     @inline(__always) private func place(of id: NSManagedObjectID) -> (index: Int, number: Int32) {
         let (key, mask) = (id.key, places.count &- 1)
         return places.withUnsafeBufferPointer { places in
@@ -68,7 +68,7 @@ package struct IDIndex {
         return known === id || known.isSame(as: id)
     }
 
-    /// Returns the number of an object; nil where it has none.
+    /// Returns the number of an object; nil if it has none.
     package func number(of id: NSManagedObjectID) -> Int? {
         let number = place(of: id).number
         return number < 0 ? nil : Int(number)
@@ -77,7 +77,7 @@ package struct IDIndex {
     /// Returns whether a number is that of this very ID. It counts no reference.
     package func isNumber(_ number: Int, of id: ObjectIdentifier) -> Bool {
         guard number < ids.count else { return false }
-        // A reference has the layout of its address, and none that of 0.
+        // A reference has the layout of its address, and nil that of 0.
         let stride = MemoryLayout<NSManagedObjectID?>.stride
         return ids.withUnsafeBytes { $0.load(fromByteOffset: number * stride, as: UInt.self) } == UInt(bitPattern: id)
     }
@@ -122,7 +122,7 @@ package struct IDIndex {
         return Int(known.number)
     }
 
-    /// Numbers the objects of rows, and returns how many of them, from the first, were new; it ends with one that was not.
+    /// Numbers the objects of rows, and returns the number of leading rows whose objects were new; it stops at the first object that was not.
     package mutating func insert(_ rows: RowList) -> Int {
         for index in 0..<rows.count where !Row.with(rows.slots(index), { numberMaking($0.knownObjectID).isNew }) { return index }
         return rows.count

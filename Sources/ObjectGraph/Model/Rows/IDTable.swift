@@ -1,4 +1,4 @@
-/// Values of objects, by their IDs: see ``IDIndex``. They lie in the order in which they came.
+/// Values of objects, by their IDs: see ``IDIndex``. They are stored in the order of insertion.
 package struct IDTable<Value> {
     @usableFromInline var index = IDIndex()
     /// The values by the numbers of their objects; nil for numbers that are free.
@@ -8,7 +8,7 @@ package struct IDTable<Value> {
 
     /// The number of values.
     @inlinable package var count: Int { index.count }
-    /// Whether there are none.
+    /// Whether the table has no objects.
     @inlinable package var isEmpty: Bool { index.count == 0 }
 
     /// Makes room for so many values in all.
@@ -23,11 +23,11 @@ package struct IDTable<Value> {
     @inlinable package mutating func remove(_ id: NSManagedObjectID) {
         guard let number = index.remove(id) else { return }
         values[number] = nil
-        // A table that was large once does not stay so.
+        // A table that was once large is shrunk.
         if isEmpty, values.capacity > 1024 { removeAll() }
     }
 
-    /// Returns the number of an object; one that has none gets one, and a value.
+    /// Returns the number of an object; an object without one gets a number and a value.
     @inlinable @inline(__always) package mutating func number(_ id: NSManagedObjectID, default value: @autoclosure () -> Value) -> Int {
         let (number, isNew) = index.numberMaking(id)
         if isNew {
@@ -36,10 +36,10 @@ package struct IDTable<Value> {
         return number
     }
 
-    /// Returns the number of an object; nil where it has no value.
+    /// Returns the number of an object; nil if it has no value.
     @inlinable package func number(of id: NSManagedObjectID) -> Int? { index.number(of: id) }
 
-    /// Gives an object a value. Quicker than the subscript, whose access the compiler does not specialize in other modules.
+    /// Sets the value of an object. Faster than the subscript, whose access the compiler does not specialize in other modules.
     @inlinable @inline(__always) package mutating func set(_ value: Value, for id: NSManagedObjectID) {
         let number = index.numberMaking(id).number
         if number == values.count { values.append(value) } else { values[number] = value }
@@ -60,7 +60,7 @@ package struct IDTable<Value> {
         }
     }
 
-    /// The value of an object; one that has none gets a value.
+    /// The value of an object; an object without one gets the default.
     @inlinable package subscript(id: NSManagedObjectID, default value: @autoclosure () -> Value) -> Value {
         get { self[id] ?? value() }
         _modify {
@@ -76,7 +76,7 @@ package struct IDTable<Value> {
 }
 
 extension IDTable: Sequence {
-    /// The objects and their values, in the order in which they came, as far as none was removed.
+    /// The objects and their values, in the order of insertion, unless objects were removed.
     package struct Iterator: IteratorProtocol {
         @usableFromInline let table: IDTable
         @usableFromInline var place = 0

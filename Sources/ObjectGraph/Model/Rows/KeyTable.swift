@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Predicates
 
-/// A property as access by key needs it: its name, and where its value lies.
+/// A property for access by key: its name, and the place of its value.
 struct KeyEntry {
     // The bytes of the name belong to the table; nil in an empty entry.
     fileprivate let name: UnsafePointer<UInt8>?
@@ -39,8 +39,8 @@ struct KeyEntry {
 
 /// The properties of an entity by the bytes of their names: an open-addressed hash table for access by key.
 ///
-/// A `Dictionary` hashes and compares strings by their characters, which takes longer than all else that a read by key does. Whoever does not find a key
-/// here asks the dictionary: other bytes may be the same characters.
+/// A `Dictionary` hashes and compares strings by their characters, which takes longer than the whole rest of a read by key. If a key is not found
+/// here, the caller looks it up in the dictionary: other bytes may be the same characters.
 // Immutable. It owns its entries and the names in them, and frees them at the end; the entity holds it together with the properties.
 final class KeyTable: @unchecked Sendable {
     let entries: UnsafePointer<KeyEntry>
@@ -88,7 +88,7 @@ final class KeyTable: @unchecked Sendable {
         return Int(truncatingIfNeeded: ((word ^ UInt64(count)) &* 0x9E37_79B9_7F4A_7C15) >> 33)
     }
 
-    /// Returns the entry of a key; nil where there is none of these bytes.
+    /// Returns the entry of a key; nil if no entry has these bytes.
     @inline(__always) static func find(_ key: String, in entries: UnsafePointer<KeyEntry>, _ mask: Int) -> UnsafePointer<KeyEntry>? {
         let found = key.utf8.withContiguousStorageIfAvailable { bytes -> UnsafePointer<KeyEntry>? in
             if bytes.isEmpty { return nil }
@@ -104,8 +104,8 @@ final class KeyTable: @unchecked Sendable {
 }
 
 extension NSEntityDescription {
-    /// Returns the property called `key` of an entity whose model is in use; nil also where only the dictionary of properties can tell, and where
-    /// every read must be recorded.
+    /// Returns the property called `key` of an entity whose model is in use. It is also nil if only the dictionary of properties has the answer, and
+    /// if every read must be recorded.
     @inline(__always) final func entry(forKey key: String) -> UnsafePointer<KeyEntry>? {
         guard let entries = keyEntries else { return nil }
         return KeyTable.find(key, in: entries, keyMask)

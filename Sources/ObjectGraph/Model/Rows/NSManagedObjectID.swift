@@ -42,7 +42,7 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
     /// Whether the ID is temporary: the object has not been saved yet.
     open var isTemporaryID: Bool { isTemporary }
 
-    // First what loops over many IDs read, so that it mostly lies in one line of the processor's cache.
+    // The fields that loops over many IDs read come first, so that they mostly lie in one cache line.
     package final let reference: Reference
     final let isTemporary: Bool
     /// The integer key in identity maps; equal IDs have equal keys.
@@ -94,13 +94,13 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
         self.init(entity: entity, token: nil, reference: .temporary(.ofProcess()))
     }
 
-    /// About where the key and the reference lie in the memory of an ID, for prefetching.
+    /// The approximate place of the key and the reference in the memory of an ID, for prefetching.
     static let offsetOfKey = 32
 
     /// The placeholder in a to-one slot whose value is not loaded yet.
     static let unresolved = NSManagedObjectID(entity: NSEntityDescription(), token: nil, reference: .integer(-1))
 
-    /// The key of the object in its store, where it is a number.
+    /// The key of the object in its store, if it is a number.
     @_spi(Stores) public final var number: Int64? { if case .integer(let number) = reference { number } else { nil } }
 
     /// The permanent ID of the object if a save has assigned one, otherwise this ID.

@@ -37,11 +37,11 @@ package final class PackedRowWriter {
     @usableFromInline let layoutNumber: UInt32
     /// The layouts that this one extends.
     private let inherited: [UInt32]
-    /// The slots of a row in which nothing was set: values are unknown, except for those of transient properties, which no store has.
+    /// The slots of a row in which nothing was set: values are unknown, except those of transient properties, which no store has.
     ///
     /// To-one relationships are marked like attributes, until the row ends.
     private let blank: [UInt64]
-    /// The same where every value is nil.
+    /// The slots of a row in which every value is nil.
     private let allNil: [UInt64]
     /// Which bits in each word of nil bits are of attributes and of to-one relationships that may be unknown.
     private let words: [(offset: Int, attributes: UInt64, references: UInt64)]
@@ -53,7 +53,7 @@ package final class PackedRowWriter {
     @exclusivity(unchecked) private var nextBlockSize = 1024
     // The slots of the row that is being written: they lie in `block`, which holds them.
     @exclusivity(unchecked) @usableFromInline var slots: UnsafeMutableRawPointer?
-    /// The size of the row so far, and how large it may become in its block.
+    /// The present size of the row, and its maximum size in its block.
     @exclusivity(unchecked) @usableFromInline var size = 0
     @exclusivity(unchecked) @usableFromInline var room = 0
     /// The usual space for strings of a row; a larger row is moved to another block.
@@ -138,13 +138,13 @@ package final class PackedRowWriter {
         return place
     }
 
-    /// An unknown destination is a reference, which the row must say that it holds.
+    /// Stores unknown destinations as references, and marks the row as holding references.
     private func resolveReferences() {
         noteReferences()
         for slot in toOne where slot.location.isPacked(started) { row.setObjectID(.unresolved, at: slot) }
     }
 
-    /// Gives the row up that was begun, if there is one.
+    /// Abandons the row that was begun, if there is one.
     package func cancel() {
         guard let place = slots else { return }
         slots = nil
@@ -166,7 +166,7 @@ package final class PackedRowWriter {
 
     // MARK: Values
 
-    // The caller sees to it that rows have the place, and that its kind is right.
+    // The caller ensures that rows have the place, and that its kind is right.
 
     /// Sets an integer or Boolean value.
     @inlinable @inline(__always) package func set(_ value: Int64, at place: RowPlace) { setWord(UInt64(bitPattern: value), place) }
@@ -186,7 +186,7 @@ package final class PackedRowWriter {
     @inlinable package func set(utf8 bytes: UnsafeRawBufferPointer, at place: RowPlace) {
         let slots = slots.unchecked("a row has been begun")
         let bits = (slots + Int(place.nullOffset)).assumingMemoryBound(to: UInt64.self)
-        // Neither a string of its own, which must be released, nor one that does not fit.
+        // The slot must not hold a string of its own, which must be released, and the bytes must fit.
         guard bits[1] & place.nullMask != 0, size &+ bytes.count <= room else { return pack(bytes, place) }
         pack(bytes, place, slots)
     }
@@ -211,7 +211,7 @@ package final class PackedRowWriter {
         pack(bytes, place, started)
     }
 
-    /// Releases what the slot of a string or data holds, which packed bytes replace.
+    /// Releases the value in the slot of a string or data, which packed bytes replace.
     private func releaseValue(_ place: RowPlace) {
         let slot = layout.slots[Int(place.index)]
         if !slot.location.isPacked(started) { row.store(.null, in: slot) }
@@ -291,7 +291,7 @@ package final class PackedRowWriter {
 }
 
 extension StorageKind {
-    /// Whether a value is a word that nobody releases.
+    /// Whether a value is a plain word that is never released.
     fileprivate var isWord: Bool {
         switch self {
         case .integer, .boolean, .double, .date: true

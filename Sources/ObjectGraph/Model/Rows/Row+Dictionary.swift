@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension Row {
-    /// Returns the values by property name, without those that are not loaded.
+    /// Returns the loaded values by property name.
     func dictionary(of entity: NSEntityDescription) -> [String: Any] {
         var values: [String: Any] = [:]
         for (property, slot) in zip(entity.frozen!.properties, layout.slots) {

@@ -1,8 +1,8 @@
 public import Foundation
 internal import Predicates
 
-// Packed values: bytes read by a store are copied behind the slots and become a `String` or `Data` when they are read. Strings that
-// nobody reads need no allocation.
+// Packed values: bytes read by a store are copied behind the slots and become a `String` or `Data` when they are read. Strings that are never read
+// need no allocation.
 //
 // A bit in the word after the nil bits marks a packed value. The slot of a packed string or data begins with the offset of the bytes from
 // the slots and their count, 32 bits each; that of a to-one relationship holds a reference to a row, see `RowOrigin`.
@@ -40,7 +40,7 @@ extension SlotLocation {
 
 /// A type whose values may be packed: `String` and `Data`.
 public protocol PackableValue {
-    /// Makes the value from a copy of the bytes behind a row's slots, which belong to whoever holds the row.
+    /// Makes the value from a copy of the bytes behind a row's slots, which belong to the holder of the row.
     static func unpacked(from slots: UnsafeMutableRawPointer, at offset: Int) -> Self
 }
 

@@ -1,8 +1,7 @@
 internal import Foundation
 internal import Predicates
 
-// A property of a row is unknown where the store has not returned its value: it is neither nil nor a default. Reading it queries the
-// store.
+// A property of a row is unknown if the store has not returned its value: it is neither nil nor a default. Reading it queries the store.
 //
 // An unknown attribute has both bits set, nil and packed, and a slot of zeros: code that checks one bit only sees nil, or a packed value
 // without bytes. An unknown to-one relationship holds `NSManagedObjectID.unresolved`, an unknown to-many relationship has no list.

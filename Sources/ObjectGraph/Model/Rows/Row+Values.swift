@@ -11,7 +11,7 @@ extension Row {
         self = .blank(objectID.owningEntity.frozenParts.layout, objectID: objectID, version: version)
     }
 
-    /// Returns the value of an attribute; nil also where it is unknown.
+    /// Returns the value of an attribute, or nil if it is unknown.
     public func value(of attribute: NSAttributeDescription) -> PropertyValue {
         any(at: layout.slots[attribute.slotIndex], of: attribute).map { (try? PropertyValue(any: $0)) ?? .null } ?? .null
     }
@@ -41,7 +41,7 @@ extension Row {
         store(stored, in: layout.slots[attribute.slotIndex])
     }
 
-    /// Returns the value of an attribute as a Foundation type; nil also where it is unknown.
+    /// Returns the value of an attribute as a Foundation type, or nil if it is unknown.
     public func any(of attribute: NSAttributeDescription) -> Any? { any(at: layout.slots[attribute.slotIndex], of: attribute) }
 
     /// Returns whether the value of a property is unknown.
@@ -50,7 +50,7 @@ extension Row {
     /// Marks the value of a property as unknown: reading it queries the store. Call it before the row is shared.
     public func setUnknown(_ property: NSPropertyDescription) { setUnknown(at: layout.slots[property.slotIndex]) }
 
-    /// Returns the destination IDs of a relationship: at most one for a to-one relationship; none also where they are unknown.
+    /// Returns the destination IDs of a relationship: at most one for a to-one relationship. The array is also empty if they are unknown.
     public func relatedIDs(_ relationship: NSRelationshipDescription) -> [NSManagedObjectID] {
         relatedIDs(relationship, at: layout.slots[relationship.slotIndex])
     }

@@ -85,7 +85,7 @@ public struct Row: @unchecked Sendable {
 
     // MARK: Identity
 
-    /// The ID of a row that has an object, as all have that stores, contexts and saves hand on.
+    /// The ID of a row that has an object. All rows that stores, contexts and saves pass on have one.
     package var knownObjectID: NSManagedObjectID { objectID.unchecked("the row has an object") }
 
     /// The last word of the prefix, which everybody reads and writes as an atomic once the row is shared. The block holds the ID that it names.
@@ -101,7 +101,7 @@ public struct Row: @unchecked Sendable {
             let made = origin.id(SlotPointer(slots).prefix.pointee.number)
             let word = UInt(bitPattern: Unmanaged.passRetained(made).toOpaque())
             let (isFirst, other) = idPlace.pointee.compareExchange(expected: 0, desired: word, ordering: .acquiringAndReleasing)
-            // From here on the block owns the reference that was made above; a later thread gives its own up and takes the first.
+            // From here on the block owns the reference that was made above; a later thread releases its own and takes the first.
             if isFirst {
                 block.noteID()
                 return made
@@ -121,7 +121,7 @@ public struct Row: @unchecked Sendable {
         }
     }
 
-    /// Sets the ID of an exclusive row that has neither an ID nor an origin. Returns false for another row, which stays as it is.
+    /// Sets the ID of an exclusive row that has neither an ID nor an origin. Returns false for another row, which stays unchanged.
     @inline(__always) func setFirstID(_ id: NSManagedObjectID) -> Bool {
         let hasOrigin = block.withUnsafeMutablePointerToHeader { $0.pointee.origin != nil }
         guard !hasOrigin, idPlace.pointee.load(ordering: .relaxed) == 0 else { return false }
@@ -136,7 +136,7 @@ public struct Row: @unchecked Sendable {
         return try Unmanaged<NSManagedObjectID>.fromOpaque(known)._withUnsafeGuaranteedRef { try body($0) }
     }
 
-    /// Returns the number in the row's ID where that is of a store with row numbers; nil otherwise. It counts no reference.
+    /// Returns the number in the row's ID if the ID is of a store with row numbers; nil otherwise. It counts no reference.
     package func number(ofStoreWith token: StoreToken) -> Int64? {
         withUncountedID { id in
             guard let id, id.token === token else { return nil }
@@ -202,7 +202,7 @@ public struct Row: @unchecked Sendable {
         for slot in layout.slots.prefix(count) { copyValue(from: other, at: slot) }
     }
 
-    /// Copies one value of a row of the same layout, or of one that this row's layout extends.
+    /// Copies one value of another row. The rows have the same layout, or this row's layout extends that of the other.
     package func copyValue(from other: Row, at slot: RowLayout.Slot) {
         if other.mayHaveUnknown, other.isUnknown(at: slot) { return setUnknown(at: slot) }
         if mayHaveUnknown { setKnown(at: slot) }
@@ -235,7 +235,7 @@ public struct Row: @unchecked Sendable {
     package func text(at slot: RowLayout.Slot) -> String { slot.location.value(slots) }
     package func data(at slot: RowLayout.Slot) -> Data { slot.location.value(slots) }
 
-    /// What a slot of a reference holds. Its kind says of which class that is: whoever stores one goes by the kind too.
+    /// Returns the reference in a slot. The slot's kind determines its class: code that stores a reference follows the kind, too.
     private func reference(at slot: RowLayout.Slot) -> AnyObject? {
         SlotPointer(slots).place(slot.location.offset, of: AnyObject?.self).pointee
     }
@@ -253,7 +253,7 @@ public struct Row: @unchecked Sendable {
 
     package func box(at slot: RowLayout.Slot) -> Box? { reference(at: slot).map { unchecked($0, as: Box.self) } }
 
-    /// Returns the destination of a to-one relationship; ``NSManagedObjectID/unresolved`` where it is not loaded.
+    /// Returns the destination of a to-one relationship; ``NSManagedObjectID/unresolved`` if it is not loaded.
     package func objectID(at slot: RowLayout.Slot) -> NSManagedObjectID? {
         if slot.location.isPacked(slots) {
             return block.origin.unchecked("only a reader with an origin packs references").store.id(

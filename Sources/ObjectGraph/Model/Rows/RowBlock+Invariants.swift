@@ -3,10 +3,10 @@ internal import Predicates
 public import Synchronization
 
 extension RowBlock {
-    /// What does not hold of the block; empty for a block as it should be. By who fills it, or by the last one who has it.
+    /// The violated invariants of the block; empty if there are none. Called by the thread that fills the block, or by its last owner.
     ///
-    /// The rows take no more than there is room for, and lie one behind the other without a gap; each knows its distance from the block, is at least as
-    /// long as its slots, and a row that holds references has said so to the block. A cache holds no negative number of rows.
+    /// The rows take no more than the available space, and lie one behind the other without a gap. Each row knows its distance from the block and is
+    /// at least as long as its slots; a row that holds references has marked the block accordingly. A cache holds no negative number of rows.
     @usableFromInline var invariantViolations: [String] {
         var violations: [String] = []
         let length = Int(used.pointee.load(ordering: .relaxed))
@@ -34,7 +34,7 @@ extension RowBlock {
         return violations
     }
 
-    /// What does not hold when the last reference to the block goes, besides.
+    /// The additional invariants that are violated when the last reference to the block is released.
     var violationsAtEnd: [String] {
         var violations = invariantViolations
         let cached = cachedRows.pointee.load(ordering: .sequentiallyConsistent)
@@ -50,17 +50,17 @@ extension RowBlock {
         return violations
     }
 
-    /// Stops the program where the block is not as it should be, if the checks are on. By who fills it.
+    /// Stops the program if the block violates its invariants, and if the checks are on. Called by the thread that fills the block.
     @inlinable @inline(__always) func checkInvariants() {
         InternalChecks.enforce(InternalChecks.isDue(Int(used.pointee.load(ordering: .relaxed)) / RowPrefix.size) ? invariantViolations : [])
     }
 
-    /// As ``checkInvariants()``, when the last reference goes.
+    /// Does the same as ``checkInvariants()``, when the last reference is released.
     @inline(__always) func checkInvariantsAtEnd() { InternalChecks.enforce(violationsAtEnd) }
 }
 
 extension SlotPointer {
-    /// Stops the program where a value does not lie within the slots that the row's layout has, if the checks are on. The row's block is held.
+    /// Stops the program if a value does not lie within the slots of the row's layout, and if the checks are on. The row's block is held.
     @usableFromInline func checkPlace(_ offset: Int, _ size: Int, _ alignment: Int) {
         InternalChecks.enforce(
             block._withUnsafeGuaranteedRef { block in
@@ -72,23 +72,23 @@ extension SlotPointer {
 }
 
 extension SlotPointer {
-    /// Stops the program where packed bytes do not lie within their row, if the checks are on. The row's block is held.
+    /// Stops the program if packed bytes do not lie within their row, and if the checks are on. The row's block is held.
     @inlinable @inline(__always) func checkPacked(_ word: UInt64) {
         InternalChecks.require(
             Int(word & 0xFFFF_FFFF) + Int(word >> 32) <= Int(prefix.pointee.size & RowPrefix.sizeMask),
             "packed bytes lie outside of their row")
     }
 
-    /// Stops the program where the row is not as it should be, if the checks are on. By its owner.
+    /// Stops the program if the row violates its invariants, and if the checks are on. Called by its owner.
     @inline(__always) package func checkRow() { InternalChecks.enforce(Row.with(address) { $0.invariantViolations }) }
 }
 
 extension Row {
-    /// What does not hold of the row; empty for a row as it should be. By its owner, or for a row that nobody changes any more.
+    /// The violated invariants of the row; empty if there are none. Called by its owner, or for a row that is not changed any more.
     ///
-    /// It lies in its block. Packed texts and bytes lie behind the slots, within the row; packed references are of an entity that the origin knows. A slot
-    /// that is not packed holds what its kind says, and nothing that must be released where the row does not say that it holds references. Only a
-    /// row that says so has unknown values.
+    /// The row lies in its block. Packed texts and bytes lie behind the slots, within the row; packed references are of an entity that the origin
+    /// knows. A slot that is not packed holds a value of its kind. It holds nothing that must be released unless the row is marked as holding
+    /// references. Only a row that is marked so has unknown values.
     package var invariantViolations: [String] {
         var violations: [String] = []
         let (start, length) = (block.rows, Int(block.used.pointee.load(ordering: .relaxed)))
@@ -144,6 +144,6 @@ extension Row {
         }
     }
 
-    /// Stops the program where the row is not as it should be, if the checks are on. By its owner.
+    /// Stops the program if the row violates its invariants, and if the checks are on. Called by its owner.
     @inline(__always) func checkInvariants() { InternalChecks.enforce(InternalChecks.isTurn(among: 4) ? invariantViolations : []) }
 }

@@ -9,7 +9,7 @@ public import Synchronization
     /// The size of the slots and the packed values behind them, in bytes; the two highest bits mark rows that hold references, and rows
     /// with unknown attributes.
     @usableFromInline package var size: UInt32
-    /// The row number in its table, where the block has an origin.
+    /// The row number in its table, if the block has an origin.
     package var number: Int64
     /// The version number, which a store increments at each save of the row.
     package var version: Int64
@@ -32,8 +32,8 @@ public import Synchronization
 }
 
 @usableFromInline package struct RowBlockHeader {
-    /// Held by the block's origin, through its entity; where there is none, by the ID of the row; where that is missing too, by the layout itself,
-    /// whose default rows these are. Not counted, as the count of a layout would be written for each row by every thread.
+    /// Held by the block's origin, through its entity; without an origin, by the ID of the row; without an ID, by the layout itself, whose default
+    /// rows these are. Not counted, because every thread would write the count of a layout for each row.
     unowned(unsafe) let layout: RowLayout
     /// The origin, retained by the block, which creates the IDs of rows with row numbers.
     @usableFromInline var origin: Unmanaged<RowOrigin>?
@@ -67,14 +67,15 @@ public import Synchronization
 ///           ▼
 ///     RowOrigin ─▶ NSEntityDescription ─▶ model: keeps the layout
 ///
-/// A block goes with the last reference: when no object shows one of its rows, nobody hands one on, and the cache has none of them. Then it
-/// releases what its rows hold, their IDs, and last its origin. An address of slots (see ``SlotPointer``) holds nothing.
+/// A block is released with its last reference: when no object shows one of its rows, no other code passes one on, and the cache has none of them.
+/// Then it releases the values and IDs of its rows, and last its origin. An address of slots (see ``SlotPointer``) holds nothing.
 @usableFromInline package final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     /// The elements begin with the fields that change while others read: a byte that is nonzero once an ID was created for one of several
     /// rows; a byte that is nonzero once a row holds references; from the fifth byte, the number of bytes in use; and in the second word,
     /// the number of rows in a store's cache.
     @usableFromInline package static let noteSize = 16
-    /// How far behind the beginning of a block's object the slots of its first row lie: of a row of its own, the block is found without a look at it.
+    /// The distance from the beginning of a block's object to the slots of its first row. With it, the block of a single row is found without reading
+    /// memory.
     @inlinable @inline(__always) package static var distanceToFirstRow: Int {
         2 * MemoryLayout<UInt>.size + MemoryLayout<RowBlockHeader>.stride + noteSize + RowPrefix.size
     }
@@ -104,7 +105,8 @@ public import Synchronization
         return Row(block: block, slots: slots)
     }
 
-    /// A part of the two words that `make` has initialized to 0, which is 0 as an atomic too. The address holds for as long as somebody has the block.
+    /// A part of the two words that `make` has initialized to 0, which is 0 as an atomic, too. The address is valid for as long as the block has an
+    /// owner.
     @inlinable @inline(__always) package func note<Value: AtomicRepresentable>(_ offset: Int, of: Value.Type) -> UnsafeMutablePointer<
         Atomic<Value>
     > {
@@ -117,7 +119,7 @@ public import Synchronization
     /// The approximate memory size of the block.
     @inlinable @inline(__always) package var byteCount: Int { withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) } + 64 }
 
-    /// Where the rows begin.
+    /// The beginning of the rows.
     @inlinable var rows: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) + Self.noteSize } }
     var layout: RowLayout { withUnsafeMutablePointerToHeader { $0.pointee.layout } }
     package var origin: RowOrigin? { withUnsafeMutablePointerToHeader { $0.pointee.origin?.takeUnretainedValue() } }
@@ -179,7 +181,7 @@ public import Synchronization
         var place = rows
         let last = place + end
         while place < last {
-            // Rows lie one behind the other, from the first to `end`; nobody else has the block any more.
+            // Rows lie one behind the other, from the first to `end`; the block has no other owner any more.
             let slots = place + RowPrefix.size
             let prefix = SlotPointer(slots).prefix
             if prefix.pointee.size & RowPrefix.referenceBit != 0 { releaseReferences(slots) }
@@ -190,7 +192,7 @@ public import Synchronization
         }
     }
 
-    /// Releases what the slots of a row hold, which nobody has any more.
+    /// Releases the values in the slots of a row, which has no other owner any more.
     func releaseReferences(_ slots: UnsafeMutableRawPointer) {
         withUnsafeMutablePointerToHeader { header in
             for slot in header.pointee.layout.managed where !slot.location.isPacked(slots) {

@@ -98,7 +98,7 @@ package final class RowCopy: Sendable {
         for step in references where !source.isUnknown(at: step.source) { if let id = source.objectID(at: step.source) { try body(id) } }
     }
 
-    /// The slot indexes of the source whose values are unknown, apart from to-many relationships.
+    /// The slot indexes of the source whose values are unknown, except to-many relationships.
     package func unknown(in source: Row) -> PropertySet {
         var unknown = PropertySet()
         if source.mayHaveUnknown { for index in source.unknownSlots { unknown.insert(index) } }
@@ -167,12 +167,12 @@ package final class RowCopyWriter {
         places = target.rowPlaces
     }
 
-    /// Returns a new row with the values of another; what is unknown there is nil.
+    /// Returns a new row with the values of another; unknown values of the other row become nil.
     ///
     /// - Parameters:
-    ///   - unknown: The slot indexes of the other row whose values are not to be known in the new one.
+    ///   - unknown: The slot indexes of the other row whose values become unknown in the new one.
     ///   - reference: Returns the ID of a destination in the space of the new row.
-    ///   - rest: Sets what the other row does not have. Every attribute must be set; a relationship that is not is unknown.
+    ///   - rest: Sets the values that the other row does not have. Every attribute must be set; a relationship that is not set is unknown.
     package func row(
         _ source: Row, id: NSManagedObjectID, version: Int64, unknown: PropertySet = PropertySet(),
         reference: (NSManagedObjectID) throws -> NSManagedObjectID, rest: (PackedRowWriter) -> Void = { _ in }

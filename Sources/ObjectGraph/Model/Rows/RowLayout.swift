@@ -51,7 +51,7 @@ enum StorageKind: UInt8, Sendable {
         }
     }
 
-    /// The slot kind that a compiled predicate reads directly; nil where it must call the schema.
+    /// The slot kind that a compiled predicate reads directly; nil if it must call the schema.
     var slotKind: SlotKind? {
         switch self {
         case .integer: .int64

@@ -1,8 +1,8 @@
 extension RowList {
-    /// What does not hold of the list; empty for a list as it should be.
+    /// The violated invariants of the list; empty if there are none.
     ///
-    /// The blocks are those of the rows, in their order, each once for the rows that follow each other in it; none where another object holds the rows. Each
-    /// row lies in its block.
+    /// The blocks are those of the rows, in their order, each once for consecutive rows; there are none if another object holds the rows. Each row
+    /// lies in its block.
     @usableFromInline var invariantViolations: [String] {
         var violations: [String] = []
         var runs: [UnsafeMutableRawPointer] = []
@@ -27,7 +27,7 @@ extension RowList {
         return violations
     }
 
-    /// Stops the program where the list is not as it should be, if the checks are on.
+    /// Stops the program if the list violates its invariants, and if the checks are on.
     @inlinable @inline(__always) func checkInvariants() {
         InternalChecks.enforce(InternalChecks.isDue(places.count) ? invariantViolations : [])
     }

@@ -6,13 +6,13 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
     @usableFromInline private(set) var places: [UnsafeMutableRawPointer] = []
     @usableFromInline private(set) var blocks: [RowBlock] = []
     @usableFromInline private(set) var lastBlock: UnsafeMutableRawPointer?
-    /// What holds all rows instead of the second list; nil where that does.
+    /// The object that holds all rows instead of the second list; nil if the list does.
     let holder: AnyObject?
 
     /// Creates an empty list.
     public init() { holder = nil }
 
-    /// Creates an empty list of rows that an object holds, whatever becomes of the table that it has them from: nothing is counted for each.
+    /// Creates an empty list of rows that an object holds, even if the table that it has them from is gone: no reference is counted for each row.
     init(heldBy holder: AnyObject) { self.holder = holder }
 
     /// Creates a list of rows.
@@ -46,7 +46,7 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
     /// Appends a row.
     public mutating func append(_ row: Row) { append(row.slots) }
 
-    /// Appends a row of those that the list's holder holds.
+    /// Appends a row that the list's holder holds.
     mutating func appendHeld(_ slots: UnsafeMutableRawPointer) {
         InternalChecks.require(holder != nil, "a list without a holder counts its blocks")
         places.append(slots)

@@ -6,7 +6,7 @@ package protocol CachedRowProvider: AnyObject {
     func row(_ number: Int64, of origin: RowOrigin, maximumAge age: TimeInterval) -> Row?
 }
 
-/// The table that rows come from, which creates IDs of their row numbers on demand.
+/// The table that rows come from. It creates IDs of their row numbers on demand.
 // Immutable.
 @usableFromInline package final class RowOrigin: @unchecked Sendable {
     package let entity: NSEntityDescription

@@ -1,8 +1,9 @@
-/// The address of a row's slots, for those who count references by hand: what lies before the slots, in them, and the block around them.
+/// The address of a row's slots, for code that counts references by hand: it gives access to the prefix before the slots, to the slots, and to the
+/// block around them.
 ///
-/// It owns nothing. Whoever uses it sees to it that the row's block is held meanwhile: an object by its reference to the block, a list by its own, a
-/// reader of the cache by saying that it looks (``SQLDeferredRelease``). Rows lie in blocks and nowhere else, so what lies before the slots is always a
-/// ``RowPrefix``, which says how far the block's beginning is.
+/// It owns nothing. Its user ensures that the row's block is held meanwhile: an object by its reference to the block, a list by its own, a reader of
+/// the cache by registering as a reader (``SQLDeferredRelease``). Rows lie only in blocks, so there is always a ``RowPrefix`` before the slots, which
+/// states the distance to the beginning of the block.
 @usableFromInline package struct SlotPointer {
     @usableFromInline let address: UnsafeMutableRawPointer
 
@@ -14,7 +15,7 @@
         address = slots
     }
 
-    /// What lies before the slots. The place is initialized when the row is begun, see `RowBlock.place(size:number:version:)`.
+    /// The prefix before the slots. The place is initialized when the row is begun, see `RowBlock.place(size:number:version:)`.
     @inlinable @inline(__always) package var prefix: UnsafeMutablePointer<RowPrefix> {
         (address - RowPrefix.size).assumingMemoryBound(to: RowPrefix.self)
     }
@@ -24,7 +25,7 @@
         Unmanaged.fromOpaque(address - Int(truncatingIfNeeded: prefix.pointee.offset))
     }
 
-    /// The place of a value, which the layout of the row has given to values of this type: so the memory is bound to it from when the row was made.
+    /// The place of a value, which the layout of the row has assigned to values of this type: so the memory is bound to it since the row was made.
     ///
     /// - Parameter offset: from the slots, within those of the layout.
     @inlinable @inline(__always) package func place<Value>(_ offset: Int, of type: Value.Type) -> UnsafeMutablePointer<Value> {
@@ -34,7 +35,7 @@
         return (address + offset).assumingMemoryBound(to: Value.self)
     }
 
-    /// A word of nil bits, or of those that say which values are packed.
+    /// A word of nil bits, or of the bits that mark packed values.
     @inlinable @inline(__always) package func bits(_ offset: Int) -> UnsafeMutablePointer<UInt64> { place(offset, of: UInt64.self) }
 }
 

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The classes whose objects may be made from an archive.
 struct ArchiveClasses {
-    /// The classes of property lists, and what else is only a value: making one runs no code of the program.
+    /// The classes of property lists, and other classes of mere values: creating one runs no code of the program.
     static let values: [AnyClass] = [
         NSArray.self, NSDictionary.self, NSSet.self, NSOrderedSet.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self,
         NSUUID.self, NSNull.self,
@@ -15,7 +15,7 @@ struct ArchiveClasses {
     /// The name of one more, which the module may precede.
     var allowedName: String?
 
-    /// The classes allowed for what it contains: the same ones, and values.
+    /// The classes allowed within an allowed object: the same ones, and values.
     var within: ArchiveClasses {
         ArchiveClasses(allowed: allowed + Self.values.filter { value in !allowed.contains { $0 == value } }, allowedName: allowedName)
     }
@@ -40,12 +40,12 @@ struct ArchiveClasses {
         return name == allowedName || name.hasSuffix("." + allowedName)
     }
 
-    /// Returns the class of a name in an archive; nil where the program has none.
+    /// Returns the class of a name in an archive; nil if the program has none.
     ///
     /// Looking up a class runs none of its code.
     static func named(_ name: String) -> AnyClass? {
         if let known = NSKeyedUnarchiver.class(forClassName: name) { return known }
-        // Foundation prints a complaint about what can be no name of a class.
+        // Foundation prints a complaint about a text that cannot be the name of a class.
         guard name.utf8.count <= 1000, let first = name.unicodeScalars.first, first.properties.isXIDStart || first == "_",
             name.unicodeScalars.allSatisfy({ $0.properties.isXIDContinue || $0 == "." }), !name.hasSuffix("."), !name.contains("..")
         else { return nil }

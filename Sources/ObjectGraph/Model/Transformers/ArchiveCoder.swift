@@ -3,9 +3,9 @@ internal import PropertyLists
 
 /// The coder of one object of a program class that ``ArchiveDecoder`` makes.
 ///
-/// Like Foundation's with secure coding: classes named by `decodeObject(of:forKey:)` are allowed there, others are those of the object
-/// that contains this one. Values of property lists are always allowed. A field of the wrong type is an error of the whole archive, which
-/// ends when the initializer returns; until then, everything that is decoded is nil or zero.
+/// It works like Foundation's coder with secure coding: classes named by `decodeObject(of:forKey:)` are allowed there; otherwise the allowed classes
+/// are those of the object that contains this one. Values of property lists are always allowed. A field of the wrong type is an error of the whole
+/// archive, which ends when the initializer returns; until then, everything that is decoded is nil or zero.
 // Used by the thread of its decoder.
 final class ArchiveCoder: NSCoder {
     private let decoder: ArchiveDecoder
@@ -150,7 +150,7 @@ final class ArchiveCoder: NSCoder {
         case UInt8(ascii: "f"): place.storeBytes(of: Float(real(field)), as: Float.self)
         case UInt8(ascii: "d"): place.storeBytes(of: real(field), as: Double.self)
         case UInt8(ascii: "B"): place.storeBytes(of: integer(field) as Int != 0, as: Bool.self)
-        // The size of the place is not known: it stays as it is.
+        // The size of the place is not known: it stays unchanged.
         default: decoder.fail(wrong(field))
         }
     }

@@ -34,8 +34,8 @@ final class ArchiveDecoder {
     /// Decodes the root object of an archive.
     ///
     /// - Parameter allowed: The classes that may be instantiated, at every level.
-    /// - Throws: ``BinaryPropertyList/Mistake`` for a damaged archive and for data that is none, ``ArchiveClassRefusal`` for a sound one with an object of
-    ///   another class.
+    /// - Throws: ``BinaryPropertyList/Mistake`` for a damaged archive and for data that is not an archive, ``ArchiveClassRefusal`` for a sound
+    ///   archive with an object of another class.
     static func object(in data: Data, allowed: ArchiveClasses) throws -> Any? {
         let archive = try KeyedArchive(data)
         guard archive.rootIndex != 0 else { return nil }
@@ -81,7 +81,7 @@ final class ArchiveDecoder {
     private func instance(_ index: Int, _ allowed: ArchiveClasses) throws -> Any {
         guard let object = archive.object(index) else { throw Mistake(reason: "Object \(index) has no class.") }
         let type: AnyClass = try type(named: object.className)
-        // Before the class is asked for anything, its initializer above all.
+        // Before any member of the class is called, above all its initializer.
         guard allowed.allow(type) else { throw ArchiveClassRefusal(className: object.className, isKnown: true) }
         if let known = decoded[index] {
             try spend(known.size)

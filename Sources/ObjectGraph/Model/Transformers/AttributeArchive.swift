@@ -4,8 +4,8 @@ internal import Platform
 internal import Predicates
 internal import PropertyLists
 
-/// Converts values of transformable and composite attributes to data and back: with the attribute's transformer, or by keyed archiving
-/// where it has none.
+/// Converts values of transformable and composite attributes to data and back: with the attribute's transformer, or by keyed archiving if it has
+/// none.
 ///
 /// Archives are not trusted: only values, and objects of the classes that the transformer or the attribute allows, are made from them.
 package enum AttributeArchive {
@@ -16,7 +16,7 @@ package enum AttributeArchive {
 
     /// Returns the value of data; nil where it cannot be determined.
     ///
-    /// - Throws: ``Damage`` for a damaged archive; another error for one that contains an object of a class that is not allowed.
+    /// - Throws: ``Damage`` for a damaged archive; another error for an archive that contains an object of a class that is not allowed.
     package static func value(of data: Data, _ attribute: NSAttributeDescription) throws -> Any? {
         if attribute.attributeType == .compositeAttributeType { return try composite(in: data) }
         guard let transformer = transformer(of: attribute) else { return try object(in: data, allowed: classes(of: attribute)) }
@@ -76,8 +76,8 @@ package enum AttributeArchive {
         CoreDataError.make(NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be saved.", reason: reason, next: next)
     }
 
-    /// Returns the transformer that an attribute names; nil where it names none, or one that does not exist: its values are then archived
-    /// like those of an attribute without a transformer, which is logged once.
+    /// Returns the transformer that an attribute names; nil if it names none, or one that does not exist: its values are then archived like those of
+    /// an attribute without a transformer, which is logged once.
     private static func transformer(of attribute: NSAttributeDescription) -> ValueTransformer? {
         guard let name = transformerName(of: attribute) else { return nil }
         if let transformer = ValueTransformer(forName: NSValueTransformerName(name)) { return transformer }
@@ -92,7 +92,7 @@ package enum AttributeArchive {
     /// The attributes, with the names of their transformers, whose transformer was missing.
     private static let missing = LockedBox<Set<String>>([])
 
-    /// Returns the elements of a composite attribute by name; nil where the archive contains something else.
+    /// Returns the elements of a composite attribute by name; nil if the archive contains another object.
     package static func composite(in data: Data) throws -> [String: Any]? {
         guard let archive = try? KeyedArchive(data), let value = archive.value(of: archive.rootIndex) else {
             return try object(in: data, allowed: .onlyValues) as? [String: Any]
@@ -100,7 +100,7 @@ package enum AttributeArchive {
         return value as? [String: Any]
     }
 
-    /// Returns the root object of a keyed archive; nil for data that is none.
+    /// Returns the root object of a keyed archive; nil for data that is not an archive.
     static func object(in data: Data, allowed: ArchiveClasses) throws -> Any? {
         do {
             return try ArchiveDecoder.object(in: data, allowed: allowed)
@@ -116,7 +116,7 @@ package enum AttributeArchive {
     /// Archives a value.
     ///
     /// - Returns: Nil for a value that cannot be archived.
-    /// - Throws: ``ArchiveClassRefusal`` for one that could not be read again.
+    /// - Throws: ``ArchiveClassRefusal`` for a value that could not be read again.
     static func archive(of value: Any, allowed: ArchiveClasses) throws -> Data? {
         guard let object = try archivable(value, allowed, depth: 0) else { return nil }
         // Foundation's archiver stops the program at decimal numbers, and makes one object of 1, 1.0 and true.

@@ -32,7 +32,7 @@ open class ValueTransformer: NSObject, ValueTransformerFactory {
     /// Creates a transformer.
     public override init() { super.init() }
 
-    /// Creates a transformer of whatever class this is called on; see ``makeInstance()``.
+    /// Creates a transformer of the class on which this is called; see ``makeInstance()``.
     convenience init(ofDynamicClass: ()) { self.init() }
 
     /// Returns the class of the values that ``transformedValue(_:)`` returns.
@@ -55,11 +55,11 @@ open class ValueTransformer: NSObject, ValueTransformerFactory {
 }
 
 extension ValueTransformer {
-    /// Returns a new instance of the class, by the initializer without arguments that it has overridden.
+    /// Returns a new instance of the class, made by its override of the initializer without arguments.
     ///
-    /// Swift lets a class that is known at run time only be instantiated by a required initializer, which each subclass would have to mark as
-    /// such; Apple's is not. The function is the allocating entry of `init(ofDynamicClass:)`, which calls `init()` through the class's table of
-    /// methods. A class whose own initializers replace `init()` stops the program with Swift's message, as on Apple's platforms.
+    /// In Swift, a class that is known only at run time can only be instantiated by a required initializer, which each subclass would have to mark as
+    /// such; Apple's is not required. The function is the allocating entry of `init(ofDynamicClass:)`, which calls `init()` through the class's
+    /// method table. A class whose own initializers replace `init()` stops the program with Swift's message, as on Apple's platforms.
     @_silgen_name("$s11ObjectGraph16ValueTransformerC14ofDynamicClassACyt_tcfC")
     fileprivate final class func makeInstance() -> ValueTransformer
 }
@@ -111,11 +111,11 @@ private final class Transformers: Sendable {
     subscript(name: NSValueTransformerName) -> ValueTransformer? {
         get {
             if let known = transformers.withLock({ $0[name] }) { return known }
-            // Foundation prints a complaint about what can be no name of a class.
+            // Foundation prints a complaint about a text that cannot be the name of a class.
             guard name.rawValue.allSatisfy({ $0.isLetter || $0.isNumber || "._".contains($0) }), !name.rawValue.hasPrefix("."),
                 !name.rawValue.hasSuffix("."), let found = NSClassFromString(name.rawValue) as? ValueTransformer.Type
             else { return nil }
-            // Without the lock: the initializer is the program's own, and may ask for other transformers.
+            // Without the lock: the initializer is the program's own, and may look up other transformers.
             let made = found.makeInstance()
             return transformers.withLock { transformers in
                 if let known = transformers[name] { return known }

@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// Computing a state takes a fraction of the time of the hash.
 struct HashState: Equatable, Sendable {
-    /// How often what the hash depends on was edited: of the entity, its superentities, and their properties.
+    /// The number of edits that affect the hash: those of the entity, its superentities, and their properties.
     private var edits: [Int] = []
     /// The names of others that are in the hash: of superentities, destinations and inverses.
     private var names: [String?] = []
@@ -35,7 +35,7 @@ struct HashState: Equatable, Sendable {
 /// A hash of an entity that Apple's tools have computed.
 struct AdoptedHash {
     let hash: Data
-    /// The state that it is of; nil for a copy, whose edits are counted anew.
+    /// The state that it belongs to; nil for a copy, whose edits are counted separately.
     var state: HashState?
     /// This framework's hash of the same state, once an edit has made it necessary: an edit may be taken back.
     var own: Data?
@@ -47,14 +47,14 @@ extension NSEntityDescription {
     /// - Parameter hash: The hash of the entity in its current state.
     package func adopt(versionHash hash: Data) { adoptedHash = AdoptedHash(hash: hash, state: HashState(of: self)) }
 
-    /// The adopted hash, if the entity is as it was when it was adopted.
+    /// The adopted hash, if the entity has not changed since its adoption.
     var validAdoptedHash: Data? {
         guard let adoptedHash else { return nil }
         if let state = adoptedHash.state, state == HashState(of: self) { return adoptedHash.hash }
         return adoptedHash.own.flatMap { $0 == ownVersionHash ? adoptedHash.hash : nil }
     }
 
-    /// Notes that what the hash depends on is about to be edited.
+    /// Records that an edit is about to affect the hash.
     final func willEditHash() {
         requireMutable()
         keepOwnHash()
@@ -75,7 +75,7 @@ extension NSEntityDescription {
         for entity in subentities where seen.insert(ObjectIdentifier(entity)).inserted { entity.keepOwnHash(&seen) }
     }
 
-    /// This framework's hash of the state that the adopted hash is of; nil where it is not known any more.
+    /// This framework's hash of the state that the adopted hash belongs to; nil if it is no longer known.
     private var ownHashOfAdopted: Data? {
         guard let adoptedHash else { return nil }
         return adoptedHash.own ?? (adoptedHash.state == HashState(of: self) ? ownVersionHash : nil)
@@ -89,7 +89,7 @@ extension NSEntityDescription {
 }
 
 extension NSPropertyDescription {
-    /// Notes that what the hash of the entity depends on is about to be edited.
+    /// Records that an edit is about to affect the hash of the entity.
     final func willEditHash() {
         requireMutable()
         entity?.keepOwnHash()

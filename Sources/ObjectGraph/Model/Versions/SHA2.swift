@@ -32,7 +32,7 @@ package enum SHA2 {
         }
     }
 
-    // The loops call nothing, so that they are quick without optimization, too: tests and programs under development hash many models.
+    // The loops make no calls, so they are fast without optimization, too: tests and programs under development hash many models.
 
     /// Mixes a block into a hash of eight words; `words` has place for 64.
     private static func mix(

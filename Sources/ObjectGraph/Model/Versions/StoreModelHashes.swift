@@ -2,9 +2,9 @@ internal import Foundation
 
 /// The version hashes in the metadata of a store, and how the entities of a model compare with them.
 ///
-/// Apple's framework writes hashes whose algorithm is not public. A store that it wrote therefore contains other hashes than this framework
-/// computes of the same model, but also a copy of the model: this framework's hashes of the copy are in the metadata that are read from the
-/// file, and decide where Apple's say nothing.
+/// Apple's framework writes hashes whose algorithm is not public. A store that it wrote therefore contains hashes that differ from those that this
+/// framework computes for the same model, but also a copy of the model. This framework's hashes of the copy are in the metadata that are read from
+/// the file, and decide if Apple's hashes are not conclusive.
 package struct StoreModelHashes {
     /// The metadata key of this framework's hashes of the copy, by entity name; empty for a file without a copy. They are derived from the
     /// file and never written to it.
@@ -12,7 +12,7 @@ package struct StoreModelHashes {
 
     /// The hashes that the store was written with, by entity name.
     package let written: [String: Data]
-    /// This framework's hashes of the copy; nil where the metadata have none.
+    /// This framework's hashes of the copy; nil if the metadata contain none.
     private let copy: [String: Data]?
     private let identifiers: Set<String>
 
@@ -24,7 +24,7 @@ package struct StoreModelHashes {
         identifiers = Set(metadata[NSStoreModelVersionIdentifiersKey] as? [String] ?? []).subtracting([""])
     }
 
-    /// The hashes of an entity: the one that it has, and this framework's.
+    /// The hashes of an entity: the declared one, and this framework's.
     package struct Hashes: Sendable {
         package let version: Data
         package let own: Data
@@ -51,15 +51,16 @@ package struct StoreModelHashes {
             && entities.allSatisfy { contains($0.key, version: $0.value.version, own: $0.value.own) }
     }
 
-    /// Returns whether a model with entities of some hashes may be one that the store was written with, or a part of it, whatever tells.
+    /// Returns whether the store may have been written with a model with entities of some hashes, or with a part of it, by whichever hashes are
+    /// available.
     package func mayConcern(_ entities: [String: Hashes]) -> Bool {
         containsAll(entities) || (copy?.isEmpty == true && Set(entities.keys) == Set(written.keys))
     }
 
-    /// Whether there are hashes of the copy, by which hashes of Apple's framework say not everything.
+    /// Whether there are hashes of the copy, in which case the hashes of Apple's framework alone do not decide.
     package var knowsCopy: Bool { copy?.isEmpty == false }
 
-    /// Returns the names of the entities whose versions differ from some hashes by name, with those that only one of both has.
+    /// Returns the names of the entities whose versions differ from some hashes by name, including entities that only one side has.
     package func differing(from entities: [String: Hashes]) -> [String] {
         let changed = entities.filter { !contains($0.key, version: $0.value.version, own: $0.value.own) }.keys
         return Set(entities.keys).symmetricDifference(written.keys).union(changed).sorted()
@@ -75,8 +76,8 @@ package struct StoreModelHashes {
         Set(entities.compactMap(\.name)) == Set(written.keys) && entities.allSatisfy(contains)
     }
 
-    /// Returns the names of the entities whose versions differ, in order: of those that only the model or only the store has, and of those whose
-    /// hashes are others.
+    /// Returns the names of the entities whose versions differ, in order: of those that only the model or only the store has, and of those with
+    /// different hashes.
     package func differing(from entities: [NSEntityDescription]) -> [String] {
         let changed = entities.filter { !contains($0) }.compactMap(\.name)
         return Set(entities.compactMap(\.name)).symmetricDifference(written.keys).union(changed).sorted()
@@ -91,8 +92,8 @@ package struct StoreModelHashes {
         (self.written, self.copy, self.identifiers) = (written, copy, identifiers)
     }
 
-    /// Returns the only one of some models that the store may have been written with where nothing but the names of its entities, and then
-    /// its version identifiers, can tell: Apple's framework wrote no copy of the model before 2012. Nil where none or several may be.
+    /// Returns the only one of some models that the store may have been written with, judged only by the names of its entities and then by its
+    /// version identifiers: Apple's framework wrote no copy of the model before 2012. It is nil if there is none, or more than one.
     package func onlyModel(byNamesOf models: [NSManagedObjectModel]) -> NSManagedObjectModel? {
         guard copy?.isEmpty == true else { return nil }
         let named = models.filter { Set($0.entities.compactMap(\.name)) == Set(written.keys) }
@@ -103,7 +104,7 @@ package struct StoreModelHashes {
         return identified.count == 1 ? identified[0] : nil
     }
 
-    /// Gives the entities of a model that the store was written with the hashes of the store.
+    /// Gives the hashes of the store to the entities of a model that the store was written with.
     package func adopt(in model: NSManagedObjectModel) {
         for entity in model.entities {
             if let hash = written[entity.name ?? ""], entity.versionHash != hash { entity.adopt(versionHash: hash) }

@@ -16,8 +16,8 @@ extension NSPropertyDescription {
 extension NSEntityDescription {
     /// The version hash of the entity: 32 bytes over the settings that affect stores.
     ///
-    /// It is Apple's hash where the model was read with hashes (from a `.momd`) and the entity is unchanged since; otherwise this
-    /// framework's, because Apple's algorithm is not public. This framework's hash is the same in every run and on every machine.
+    /// It is Apple's hash if the model was read with hashes (from a `.momd`) and the entity is unchanged since; otherwise this framework's, because
+    /// Apple's algorithm is not public. This framework's hash is the same in every run and on every machine.
     public var versionHash: Data {
         guard let frozen else { return validAdoptedHash ?? ownVersionHash }
         if let known = frozen.hashes.withLock({ $0.version }) { return known }
@@ -26,7 +26,7 @@ extension NSEntityDescription {
         return hash
     }
 
-    /// Our hash, which what is inherited goes into. It is kept until the entity is edited: each opening of a store asks.
+    /// This framework's hash, which includes inherited properties. It is kept until the entity is edited, because each opening of a store needs it.
     package var ownVersionHash: Data {
         guard let frozen else { return keptVersionHash }
         if let known = frozen.hashes.withLock({ $0.own }) { return known }
@@ -86,8 +86,8 @@ extension NSManagedObjectModel {
     /// - Parameters:
     ///   - configuration: The name of the configuration; nil for all entities.
     ///   - metadata: The metadata of the store, with its hashes under ``NSStoreModelVersionHashesKey``.
-    /// - Returns: Whether the store was written with exactly these entities: it has their hashes, or it has hashes of Apple's framework and
-    ///   the copy of the model in the file, of which metadata read from the file tell, has entities of these hashes.
+    /// - Returns: Whether the store was written with exactly these entities: either it has their hashes, or it has hashes of Apple's framework, and
+    ///   the copy of the model in the file, which metadata read from the file describe, has entities with these hashes.
     public func isConfiguration(withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]) -> Bool {
         guard let hashes = StoreModelHashes(metadata), let entities = entities(forConfigurationName: configuration) else { return false }
         return hashes.areThose(of: entities)
@@ -95,7 +95,7 @@ extension NSManagedObjectModel {
 }
 
 extension NSManagedObjectModel {
-    /// Returns the metadata that say which version of the model a new store with some entities is of.
+    /// Returns the metadata that identify the version of the model for a new store with some entities.
     package final func versionMetadata(of entities: [NSEntityDescription]) -> [String: Any] {
         let hashes = Dictionary(
             entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })

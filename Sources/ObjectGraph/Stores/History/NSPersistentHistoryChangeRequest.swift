@@ -25,7 +25,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// The boundary of the requested history.
     enum Limit {
         case date(Date)
-        /// Nil stands for the beginning of the history.
+        /// Nil denotes the beginning of the history.
         case token(NSPersistentHistoryToken?)
     }
     final var limit = Limit.token(nil)
@@ -34,7 +34,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// The kind of result. The default is ``NSPersistentHistoryResultType/transactionsAndChanges``; a deletion returns
     /// ``NSPersistentHistoryResultType/statusOnly``, or a count if that is set.
     open var resultType = NSPersistentHistoryResultType.transactionsAndChanges
-    /// The token after which history is fetched, or before which it is deleted; nil where the request has a date or no boundary.
+    /// The token after which history is fetched, or before which it is deleted; nil if the request has a date or no boundary.
     open var token: NSPersistentHistoryToken? { if case .token(let token) = limit { token } else { nil } }
     /// The fetch request that selects transactions or changes, according to its entity; nil for all of them.
     ///

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A position in the history of one or more stores, from which a program later fetches what has changed since.
+/// A position in the history of one or more stores, from which a program later fetches the changes since then.
 ///
 /// Archive it with `NSKeyedArchiver`. Tokens for the same positions are equal.
 ///

@@ -5,7 +5,7 @@ extension NSPersistentStoreCoordinator {
     /// Returns the current end of the stores' history.
     ///
     /// - Parameter stores: The stores; nil for all of the coordinator.
-    /// - Returns: The token; nil where no store tracks history or the history cannot be read.
+    /// - Returns: The token; nil if no store tracks history or the history cannot be read.
     public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let wanted = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
         var positions: [String: HistoryPosition] = [:]

@@ -6,11 +6,11 @@ internal import Synchronization
 /// The asynchronous calls of a context use these methods. Their results are cached like those of the ``StoreInterface`` methods, whose
 /// default implementations here wait for them, for a property that is read before its value is loaded.
 @_spi(Stores) public protocol AsynchronousStore: StoreInterface {
-    /// Whether the methods of ``StoreInterface`` do their work on the thread that waits for it, because it has no parts that go on side by side. The
-    /// default is false.
+    /// Whether the methods of ``StoreInterface`` do their work on the thread that waits for it, because it has no concurrent parts. The default is
+    /// false.
     var answersOnCallingThread: Bool { get }
-    /// Whether each fetch asks others, such as a service. A list over such a store asks once for all changes that have come until then, and never while
-    /// a change is told. The default is false.
+    /// Whether each fetch queries others, such as a service. A list over such a store queries once for all changes until then, and never while a
+    /// change is being announced. The default is false.
     var asksOthers: Bool { get }
     /// Works like ``StoreInterface/answer(_:for:)``; cancelled with the task.
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer
@@ -31,7 +31,7 @@ internal import Synchronization
 extension AsynchronousStore {
     /// False: the work is done on separate threads.
     public var answersOnCallingThread: Bool { false }
-    /// False: a fetch that follows a change asks nobody.
+    /// False: a fetch that follows a change queries no one else.
     public var asksOthers: Bool { false }
 
     private func wait<Result: Sendable>(

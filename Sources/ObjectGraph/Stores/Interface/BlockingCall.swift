@@ -5,19 +5,19 @@ internal import Synchronization
 
 /// Lets synchronous code wait for asynchronous work.
 ///
-/// The work runs on separate threads, or on the one that waits for it, so that it completes even when every thread of the task pool is blocked.
-/// So do its child tasks and the actors that it calls. The pool has as many threads as there are processors, and one that waits here is
-/// missing there. Where the work itself waits for what only the pool runs, the wait is as long as the pool is busy, and has no end where
-/// all threads of the pool wait so:
+/// The work runs on separate threads, or on the waiting one, so that it completes even if every thread of the task pool is blocked. So do its child
+/// tasks and the actors that it calls. The pool has as many threads as there are processors, and a pool thread that waits here is unavailable there.
+/// If the work itself waits for something that only the pool runs, the wait is as long as the pool is busy, and is endless if all threads of the pool
+/// wait in this way:
 ///
 /// - a task that it starts by `Task { }` or `Task.detached { }` without an executor: those do not inherit this one;
 /// - a task or an actor's call that another task has begun there;
 /// - `Task.sleep`, whose end the pool notes.
 ///
-/// Stores therefore start tasks on ``executor``, and let their own threads resume what waits for a connection. Where the caller's code has
-/// to wait for the pool, it calls from a thread of its own. Tests find calls that do not, see ``PoolWatch``.
+/// Stores therefore start tasks on ``executor``, and let their own threads resume tasks that wait for a connection. If the caller's code has to wait
+/// for the pool, it must call from a thread of its own. Tests find calls that do not, see ``PoolWatch``.
 package enum BlockingCall {
-    /// Runs tasks on separate threads, without using those of the shared pool; within a simulation, where that says.
+    /// Runs tasks on separate threads, without using those of the shared pool; within a simulation, on the simulation's executor.
     package static var executor: any TaskExecutor { simulated ?? waiting }
     private static let waiting = WaitingExecutor()
 
@@ -34,10 +34,10 @@ package enum BlockingCall {
     /// Runs `body`, which waits for a store, on a thread that may wait: the queues of contexts have another thread meanwhile.
     package static func whileWaiting<Result>(_ body: () -> Result) -> Result { QueueWorkers.shared.whileWaiting(body) }
 
-    /// Returns an executor for one task that is begun by ``StartingExecutor/run()``; nil within a simulation, which decides itself what runs when.
+    /// Returns an executor for one task that ``StartingExecutor/run()`` begins; nil within a simulation, which decides itself what runs when.
     package static func startingExecutor() -> StartingExecutor? { simulated == nil ? StartingExecutor(waiting.threads) : nil }
 
-    /// Runs the tasks of a simulation one after another; nil for everything else. Tasks hand it on to those that they start.
+    /// Runs the tasks of a simulation one after another; nil for everything else. Tasks pass it on to the tasks that they start.
     @TaskLocal package static var simulated: (any TaskExecutor)?
 
     /// Logs that the main thread or main queue is about to block.
@@ -51,7 +51,7 @@ package enum BlockingCall {
     ///
     /// - Parameters:
     ///   - what: A description of the work for the log, which warns when the main queue is blocked.
-    ///   - isHere: Whether the calling thread does the work, which has no parts that go on side by side: no other thread need be woken.
+    ///   - isHere: Whether the calling thread does the work, which has no concurrent parts: no other thread need be woken.
     package static func wait<Result: Sendable>(
         for what: @autoclosure () -> String, onCallingThread isHere: Bool = false, _ work: @escaping @Sendable () async throws -> Result
     ) throws -> Result {
@@ -60,7 +60,7 @@ package enum BlockingCall {
         nonisolated(unsafe) var answer: Swift.Result<Result, any Error>?
         #if DEBUG
         let watch = PoolWatch.onThisThread
-        // The threads are the same; only a call's own executor sees who resumes its work.
+        // The threads are the same; only a call's own executor sees which thread resumes its work.
         let caller = CallingExecutor(on: isHere ? nil : waiting.threads, watch)
         let executor: any TaskExecutor = isHere || watch != nil ? caller : waiting
         #else
@@ -101,7 +101,7 @@ package final class StartingExecutor: TaskExecutor {
     private enum Start {
         case expected
         case held(UnownedJob)
-        /// The thread runs the task, which may have gone on elsewhere already; and the task, where it is to do so.
+        /// The thread runs the task, which may already have moved elsewhere; with the task's continuation, if it is to move.
         case running(ObjectIdentifier, CheckedContinuation<Void, Never>? = nil)
         case over
     }
@@ -121,7 +121,7 @@ package final class StartingExecutor: TaskExecutor {
         if !isHeld { threads.enqueue(job, on: self) }
     }
 
-    /// Runs the task that was created with this executor, until it waits for something. Call it once, without a lock.
+    /// Runs the task that was created with this executor, until its first suspension. Call it once, without a lock.
     package func run() {
         let thread = Self.thread
         let job: UnownedJob? = start.withLock { start in
@@ -138,7 +138,8 @@ package final class StartingExecutor: TaskExecutor {
         leaving?.resume()
     }
 
-    /// Lets the thread that has begun the task go on with its own work, if the task is still there: what it waited for may have come before it did so.
+    /// Lets the thread that has begun the task continue with its own work, if it still runs the task: the result that the task waited for may have
+    /// come first.
     ///
     /// Call it in the task, before it has much to do.
     package func leave() async {
@@ -148,7 +149,7 @@ package final class StartingExecutor: TaskExecutor {
         }
     }
 
-    /// Whether this thread is the one that has begun the task, and does so still.
+    /// Whether this thread has begun the task, and still runs it.
     private func isRunningHere() -> Bool {
         let here = Self.thread
         return start.withLock { start in if case .running(here, _) = start { true } else { false } }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reads bytes written by ``ByteWriter``, also truncated or altered ones: it never reads beyond their end.
+/// Reads bytes written by ``ByteWriter``, including truncated or altered ones: it never reads beyond their end.
 ///
 /// It does not own the bytes: they must stay valid while it is used.
 @_spi(Stores) public struct ByteReader {

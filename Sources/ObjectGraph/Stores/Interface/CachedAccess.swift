@@ -12,7 +12,7 @@ final class CachedAccess: RowAccess {
         observesCache = store is any RowCacheObserver
     }
 
-    /// The store, where it wants to know what the cache does.
+    /// The store, if it observes the cache.
     private var observer: (any RowCacheObserver)? { observesCache ? store as? any RowCacheObserver : nil }
 
     func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
@@ -102,7 +102,7 @@ final class CachedAccess: RowAccess {
         }
     }
 
-    /// Caches loaded rows, like ``keep(_:queryTime:)``, where nobody needs those in the cache.
+    /// Caches loaded rows, like ``keep(_:queryTime:)``, for callers that do not need the rows of the cache.
     func file(_ rows: RowList, queryTime: UInt64) { cache.setRows(rows, queryTime: queryTime, comparedBy: observer) }
 
     /// Caches a relationship of many objects; it is empty for objects that are not in the answer.
@@ -129,10 +129,10 @@ final class CachedAccess: RowAccess {
         if !gone.isEmpty { observer?.didRelease(gone) }
     }
 
-    /// Begins to make the cache's entries for new objects where they are many, on another thread: call it before their store writes them.
+    /// Begins to make the cache's entries for new objects on another thread, if there are many: call it before their store writes them.
     ///
-    /// - Parameter registers: Whether the context gets the objects with this, see ``RowAccess/didRegister(_:)``.
-    /// - Returns: What ``didSave(_:_:except:)`` takes when the store has answered, or ``RowCache/remove(_:)`` where it has failed.
+    /// - Parameter registers: Whether this also registers the objects with the context, see ``RowAccess/didRegister(_:)``.
+    /// - Returns: The argument for ``didSave(_:_:except:)`` when the store has answered, or for ``RowCache/remove(_:)`` if it has failed.
     func prepare(_ new: [StoreChange], registers: Bool = false) -> SideWork<PreparedRows?>? {
         new.count < SideThreads.minimumCount ? nil : SideWork { [cache] in cache.prepare(new, retaining: registers) }
     }

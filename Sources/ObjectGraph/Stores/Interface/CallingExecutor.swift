@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 internal import Synchronization
 
-/// A thread that waits for a task, and runs it meanwhile where it is the task's executor.
+/// A thread that waits for a task, and runs the task meanwhile if it is its executor.
 // `state` is guarded by its mutex.
 final class CallingExecutor: TaskExecutor {
     private struct State {
@@ -17,7 +17,7 @@ final class CallingExecutor: TaskExecutor {
     private let wakeUp = DispatchSemaphore(value: 0)
 
     #if DEBUG
-    /// Where the jobs run; nil for the waiting thread.
+    /// The threads that run the jobs; nil for the waiting thread.
     private let threads: WaitingThreads?
     private let watch: PoolWatch?
     private let waiting = pthread_self()
@@ -34,7 +34,7 @@ final class CallingExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         #if DEBUG
-        // The waiting thread itself starts the task, and resumes it where it runs it.
+        // If the waiting thread runs the task, it also starts and resumes it.
         if let watch, pthread_equal(waiting, pthread_self()) == 0, watch.isPoolThread() { state.withLock { $0.isAnsweredByPool = true } }
         if let threads { return threads.enqueue(job, on: self) }
         #endif
@@ -42,7 +42,7 @@ final class CallingExecutor: TaskExecutor {
         wakeUp.signal()
     }
 
-    /// Called by the task when it has nothing more to do.
+    /// Called by the task when it is finished.
     func end() {
         state.withLock { $0.isOver = true }
         wakeUp.signal()

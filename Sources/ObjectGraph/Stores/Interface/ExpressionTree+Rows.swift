@@ -5,7 +5,7 @@ extension ExpressionTree {
     private static let functions: Set<String> = ["sum", "count", "min", "max", "average", "median", "mode", "stddev"]
     private static let operators = ["@sum": "sum", "@count": "count", "@min": "min", "@max": "max", "@avg": "average"]
 
-    /// The aggregate function and its argument, where the expression is evaluated over all rows.
+    /// The aggregate function and its argument, if the expression is evaluated over all rows.
     package var overRows: (function: String, argument: ExpressionTree)? {
         switch self {
         case .function(let name, let arguments):

@@ -27,8 +27,8 @@ extension HistoryStore {
 @_spi(Stores) public struct HistoryPosition: Hashable, Sendable {
     /// The number of the last transaction before the position.
     public let number: Int64
-    /// What tells which transactions are before the position, in the store's own form; nil where the number does. Transactions that run side
-    /// by side may be committed in another order than that of their numbers.
+    /// The set of transactions before the position, in the store's own form; nil if the number suffices. Concurrent transactions may be committed in
+    /// another order than that of their numbers.
     public let detail: String?
 
     /// Creates a position.

@@ -1,23 +1,23 @@
 internal import Foundation
 
-/// A store in files that others of its class can take the place of in one step, as a migration needs it.
+/// A store in files that another store of its class can replace in one step, as migrations need it.
 package protocol MovableStore: FileStore {
-    /// Returns what identifies the content of the files at a place, which nobody may have open.
+    /// Returns a stamp of the content of the files at a place. The files must not be open.
     ///
-    /// - Throws: Code 134090 where others use the files, and the errors of reading.
+    /// - Throws: Code 134090 if others use the files, and the errors of reading.
     static func stampOfFiles(at url: URL, options: [AnyHashable: Any]?) throws -> String
 
-    /// Moves a store, which nobody may have open, to a place, and to that of another store, which is gone then. It is complete on the disk when the call returns; whatever
-    /// ends the process before, one of the two is at the place.
+    /// Moves a store that is not open to a place, and replaces a store there. The move is complete on the disk when the call returns; if the process
+    /// ends before, one of the two stores is at the place.
     ///
     /// - Parameters:
-    ///   - stamp: What the files at the place had; nil where there must be no store.
-    /// - Returns: Whether the store was moved: not where the files at the place have changed since the stamp was taken.
-    /// - Throws: Code 134090 where others use one of the two, and the errors of writing. Nothing is moved then.
+    ///   - stamp: The stamp of the files at the place; nil if there must be no store.
+    /// - Returns: Whether the store was moved; false if the files at the place have changed since the stamp was taken.
+    /// - Throws: Code 134090 if others use one of the two, and the errors of writing. Nothing is moved then.
     static func moveFiles(
         from source: URL, to destination: URL, options: [AnyHashable: Any]?, replacing stamp: String?
     ) throws -> Bool
 
-    /// Copies a store, which nobody may have open, to a place where there is none.
+    /// Copies a store that is not open to a place without a store.
     static func copyClosedFiles(from source: URL, to destination: URL, options: [AnyHashable: Any]?) throws
 }

@@ -8,7 +8,7 @@ internal import Predicates
 /// ``NSIncrementalStore/newValue(forRelationship:forObjectWith:with:)``; an omitted attribute is nil.
 ///
 /// Source: [NSIncrementalStoreNode](https://developer.apple.com/documentation/coredata/nsincrementalstorenode).
-// What changes is in a `LockedBox`.
+// All mutable state is in a `LockedBox`.
 open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
     /// The ID of the object.
     public let objectID: NSManagedObjectID

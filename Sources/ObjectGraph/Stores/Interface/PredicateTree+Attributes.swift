@@ -1,7 +1,7 @@
 internal import Predicates
 
 extension PredicateTree {
-    /// The attributes that it reads of an object; nil where it reads anything else, or may.
+    /// The attributes that it reads of an object; nil if it reads anything else, or may do so.
     var attributesItReads: Set<String>? {
         switch self {
         case .true, .false: return []

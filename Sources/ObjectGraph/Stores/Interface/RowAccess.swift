@@ -18,16 +18,16 @@ package protocol RowAccess: AnyObject {
     ) throws -> Bool
     /// Returns rows of objects that contain properties missing from their current rows.
     func loadValues(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row]
-    /// Returns the destination row numbers of a to-many relationship, as far as known; nil where it must be read or has no numbers of one
+    /// Returns the destination row numbers of a to-many relationship, if they are known; nil if it must be read or does not have the numbers of one
     /// table.
     func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, for caller: StoreCaller
     ) -> RelatedNumbers?
-    /// Loads a to-many relationship of many rows, as far as it is not cached, and returns all destination row numbers.
+    /// Loads the uncached parts of a to-many relationship of many rows, and returns all destination row numbers.
     func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, for caller: StoreCaller
     ) throws -> RelatedNumbers?
-    /// Returns the destination IDs of a relationship as far as known without a query; nil where a query is needed.
+    /// Returns the destination IDs of a relationship if they are known without a query; nil if a query is needed.
     func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]?
     /// Returns the row of an object as far as known without a query.
     func knownRow(for id: NSManagedObjectID) -> Row?
@@ -39,7 +39,7 @@ package protocol RowAccess: AnyObject {
     var batchesFaults: Bool { get }
     func didRegister(_ ids: [NSManagedObjectID])
     func didUnregister(_ ids: [NSManagedObjectID])
-    /// Releases cached rows that nobody uses, where they take much memory.
+    /// Releases unused cached rows, if they take much memory.
     func releaseUnusedRows()
 }
 

@@ -2,10 +2,10 @@ internal import Foundation
 internal import Platform
 
 extension RowCache {
-    /// What does not hold of the cache; empty for a cache as it should be.
+    /// The violated invariants of the cache; empty if there are none.
     ///
-    /// A row or a node is that of the object whose entry it is, as it should be itself. Nothing is negative: neither who holds an object, nor what has
-    /// happened in the future. What a context has deleted has no content.
+    /// A row or a node belongs to the object of its entry, and satisfies its own invariants. No count of holders is negative, and no time lies in the
+    /// future. An object that a context has deleted has no content.
     var invariantViolations: [String] {
         let (entries, now) = self.entries.withLock { ($0, Self.now) }
         var violations: [String] = []
@@ -25,7 +25,7 @@ extension RowCache {
         return violations
     }
 
-    /// Stops the program where the cache is not as it should be, if the checks are on. Without the lock.
+    /// Stops the program if the cache violates its invariants, and if the checks are on. Call it without the lock.
     @inline(__always) func checkInvariants() {
         InternalChecks.enforce(InternalChecks.isDue(entries.withLock { $0.count }) ? invariantViolations : [])
     }

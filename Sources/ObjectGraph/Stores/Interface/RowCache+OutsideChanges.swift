@@ -10,7 +10,7 @@ extension RowCache {
     /// Returns whether a context has the object.
     func isHeld(_ id: NSManagedObjectID) -> Bool { entries.withLock { ($0[id]?.holders ?? 0) > 0 } }
 
-    /// Forgets lists of relationships that contradict new rows, and takes objects that are gone out of lists.
+    /// Forgets lists of relationships that contradict new rows, and removes deleted objects from lists.
     ///
     /// - Returns: The owners of the forgotten lists.
     func adaptLists(to rows: [NSManagedObjectID: Row], gone: Set<NSManagedObjectID>) -> Set<NSManagedObjectID> {
@@ -30,7 +30,7 @@ extension RowCache {
                     }
                 }
             }
-            // Those that a row refers to, and that do not know of it.
+            // The objects that a row refers to, and whose lists do not contain the row.
             for (id, row) in rows {
                 for relationship in id.owningEntity.frozenParts.relationships where !relationship.isToMany && !row.isUnknown(relationship) {
                     guard let inverse = relationship.storedInverse, inverse.isToMany, let owner = row.relatedIDs(relationship).first,
@@ -58,7 +58,7 @@ extension RowCache {
         _ list: [NSManagedObjectID], _ relationship: NSRelationshipDescription, of id: NSManagedObjectID, _ rows: [NSManagedObjectID: Row]
     ) -> Bool {
         let inverse = relationship.storedInverse
-        // The rows of the other end tell, where it is to one.
+        // The rows of the other end decide, if that end is to-one.
         if rows[id] != nil, inverse?.isToMany ?? true { return true }
         guard let inverse else { return false }
         return list.contains { member in

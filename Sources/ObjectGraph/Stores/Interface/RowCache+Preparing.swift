@@ -1,5 +1,5 @@
 /// The rows of new objects, with the entries of a cache that were made for them while their store writes.
-// Its own thread makes it; whoever saves has it afterwards, which `SideWork` puts in this order.
+// Its own thread makes it; the saving thread has it afterwards, and `SideWork` orders the two.
 final class PreparedRows: @unchecked Sendable {
     struct Place: Sendable {
         /// The number of the entry.
@@ -22,8 +22,8 @@ final class PreparedRows: @unchecked Sendable {
 extension RowCache {
     /// Makes entries for objects that are about to be saved for the first time. They are empty: the rows count from ``fill(_:)`` on.
     ///
-    /// - Parameter retains: Whether a context gets the objects with this, like ``retain(_:)``.
-    /// - Returns: The rows; nil where some have no permanent ID yet.
+    /// - Parameter retains: Whether this also counts as a context's use of the objects, like ``retain(_:)``.
+    /// - Returns: The rows; nil if some have no permanent ID yet.
     func prepare(_ new: [StoreChange], retaining retains: Bool = false) -> PreparedRows? {
         // A store that assigns IDs only when it saves may have assigned some before.
         let areNamed = new.allSatisfy { change in

@@ -4,7 +4,7 @@ internal import Predicates
 
 /// Caches the rows of a store's objects and the lists of their relationships, for as long as a context has the objects.
 ///
-/// It serves further contexts without a query, and knows what other contexts have saved.
+/// It serves further contexts without a query, and contains the saves of other contexts.
 // Everything is in a `LockedBox`; nodes have locks of their own.
 final class RowCache: @unchecked Sendable {
     /// The source of a row: the row itself, or the node of an incremental store, which the store may update.
@@ -16,7 +16,7 @@ final class RowCache: @unchecked Sendable {
         var content: Content?
         /// The time at which the content was loaded, in nanoseconds of the system's uptime.
         var time: UInt64 = 0
-        /// The time at which the content was asked for: what was asked for earlier and comes later is older.
+        /// The time at which the content was requested: content that was requested earlier and arrives later is older.
         var queryTime: UInt64 = 0
         /// The IDs of loaded relationships, and the times of the queries.
         var related: [String: (ids: [NSManagedObjectID], time: UInt64)] = [:]
@@ -30,15 +30,15 @@ final class RowCache: @unchecked Sendable {
 
     let entries = LockedBox(IDTable<Entry>())
 
-    /// Changes the entries. `body` adds to its second argument what it removes: nodes and values may be the program's own, whose deinitializers must
-    /// not run under the lock.
+    /// Changes the entries. `body` adds the removed objects to its second argument: nodes and values may be the program's own, whose deinitializers
+    /// must not run under the lock.
     private func change<Result>(_ body: (inout IDTable<Entry>, inout [Content]) -> Result) -> Result {
         var removed: [Content] = []
         defer { withExtendedLifetime(removed) {} }
         return entries.withLock { body(&$0, &removed) }
     }
 
-    /// Changes the entries of many objects, in parts: others want the lock, too.
+    /// Changes the entries of many objects, in parts, because other threads need the lock, too.
     func changeInParts(_ count: Int, _ body: (inout IDTable<Entry>, inout [Content], Range<Int>) -> Void) {
         for start in stride(from: 0, to: count, by: 256) {
             change { entries, removed in body(&entries, &removed, start..<min(start + 256, count)) }
@@ -86,7 +86,7 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// Whether a row is older than the cached one, as its version tells. Where versions do not tell, what was asked for earlier is older.
+    /// Whether a row is older than the cached one, according to its version. If versions do not decide, the row that was requested earlier is older.
     private static func isOlder(
         _ row: Row, than known: Row, _ wasAskedForEarlier: Bool, _ observer: (any RowCacheObserver)?
     ) -> Bool {
@@ -94,14 +94,14 @@ final class RowCache: @unchecked Sendable {
         return observer.isOlder(row, than: known) || wasAskedForEarlier && !observer.isOlder(known, than: row)
     }
 
-    /// What decides whether a row that has come replaces the cached one.
+    /// The facts that decide whether an arriving row replaces the cached one.
     struct Arrival {
-        /// The time of the query. A row that a context has saved since, or that was asked for later, is newer and kept.
+        /// The time of the query. A row that a context has saved since, or that was requested later, is newer and kept.
         var queryTime: UInt64 = .max
         /// The time that the row's age counts from.
         var loadTime: UInt64
-        /// The store, if it knows which of two rows is older, whenever they were asked for. It is asked under the lock, so that two answers at once
-        /// are compared with each other.
+        /// The store, if it knows which of two rows is older, whenever they were requested. It is called under the lock, so that two concurrent
+        /// answers are compared with each other.
         var observer: (any RowCacheObserver)?
     }
 
@@ -121,7 +121,7 @@ final class RowCache: @unchecked Sendable {
         return change { entries, removed in Self.file(row, in: &entries[id, default: Entry()], arrival, &removed) }
     }
 
-    /// Caches rows that have come together.
+    /// Caches rows that have arrived together.
     func setRows(_ rows: RowList, queryTime: UInt64, comparedBy observer: (any RowCacheObserver)?) {
         defer { checkInvariants() }
         reserve(rows.count)
@@ -152,7 +152,7 @@ final class RowCache: @unchecked Sendable {
         if let old = entry.content {
             if case .row(let known) = old {
                 if queryTime != .max, isOlder(row, than: known, queryTime < entry.queryTime, arrival.observer) {
-                    // What the newer row leaves unknown may still be taken from an older one of the same version.
+                    // Values that are unknown in the newer row may still be taken from an older one of the same version.
                     guard known.mayHaveUnknown else { return known }
                     let completed = known.completed(from: row)
                     removed.append(old)
@@ -208,9 +208,9 @@ final class RowCache: @unchecked Sendable {
     /// Updates an object after a save: caches the saved row and forgets its changed relationships.
     ///
     /// - Parameters:
-    ///   - relationships: The names of the changed relationships; nil for all, as of a new object, or of one that others have deleted and that is
-    ///     brought back.
-    ///   - makesNode: Whether to create a node where nothing was cached.
+    ///   - relationships: The names of the changed relationships; nil for all, as for a new object, or for an object that others have deleted and
+    ///     that is restored.
+    ///   - makesNode: Whether to create a node if nothing was cached.
     func didSave(_ row: Row, of id: NSManagedObjectID, changed relationships: [String]?, makesNode: Bool = false) {
         defer { checkInvariants() }
         let known = change { entries, removed in

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Predicates
 
-// The encoding of a row: the number of its entity, its key, its version, a byte of flags, the bitmaps of nil and of unknown values where
-// there are any, and the values in the order of their names.
+// The encoding of a row: the number of its entity, its key, its version, a byte of flags, the bitmaps of nil and of unknown values if there are any,
+// and the values in the order of their names.
 
 extension RowCoder {
     private static let hasNil: UInt8 = 1

@@ -107,7 +107,7 @@ public final class RowCoder: Sendable {
     /// - Throws: Code 134030 for a value that cannot be encoded; code 134060 for a row of another store.
     public func encode(_ row: Row, into bytes: inout ByteWriter) throws { try encode(row, as: form(of: row.layout), into: &bytes) }
 
-    /// Encodes the rows of changes one after the other, up to a number of bytes, as a store's log needs them.
+    /// Encodes the rows of changes in order, up to a number of bytes, for a store's log.
     ///
     /// - Parameters:
     ///   - start: The index of the first change.

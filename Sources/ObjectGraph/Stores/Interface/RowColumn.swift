@@ -95,7 +95,7 @@ extension Row {
         return isNil(column) ? nil : place(column).load(as: UUID.self)
     }
 
-    /// Returns the destination of a to-one relationship; nil also where it is unknown.
+    /// Returns the destination of a to-one relationship, or nil if it is unknown.
     public func objectID(_ column: RowColumn) -> NSManagedObjectID? {
         column.check(column.kind == .objectID)
         guard !isNil(column), let id = objectID(at: slot(column)), id !== NSManagedObjectID.unresolved else { return nil }

@@ -62,14 +62,14 @@ struct RowPages {
         return PredicateSubject(slots: address.load(fromByteOffset: 8, as: UnsafeRawPointer.self), address: block)
     }
 
-    /// Returns the row with a number as a subject of predicates; nil where there is none. The pages hold the row.
+    /// Returns the row with a number as a subject of predicates; nil if there is none. The pages hold the row.
     @inline(__always) func subject(_ number: Int64) -> PredicateSubject? {
         let index = Int(number) / Self.pageSize
         guard number > 0, index < pages.count, let rows = pages[index]?.rows else { return nil }
         return rows.withUnsafeBufferPointer { subject($0, Int(number) % Self.pageSize) }
     }
 
-    /// Prefetches the rows of some IDs, which are scattered in memory: so the processor waits for all of them at once.
+    /// Prefetches the rows of some IDs, which are scattered in memory, so that the processor waits for all of them at once.
     ///
     /// - Parameters:
     ///   - page: The index of a page.
@@ -82,9 +82,9 @@ struct RowPages {
         }
     }
 
-    /// Calls `body` with the rows that IDs have, without those that do not exist, until it returns false.
+    /// Calls `body` with the rows of existing IDs until it returns false.
     ///
-    /// Nothing is counted for each row: the pages, of which the caller holds a copy, hold all of them.
+    /// No reference is counted for each row: the pages, of which the caller holds a copy, hold all of them.
     @inline(__always) func forEachSubject(of ids: [NSManagedObjectID], _ body: (PredicateSubject) throws -> Bool) rethrows {
         var page = -1
         var rows: [Row?] = []

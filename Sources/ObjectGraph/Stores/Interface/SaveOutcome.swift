@@ -23,7 +23,7 @@ public import Foundation
         case accepted
         /// Others have changed or deleted the object since it was read. The row is the current one, nil for a deleted object.
         ///
-        /// Where nothing else is left of the save, the context passes the conflicts to its merge policy and saves the rest again.
+        /// If nothing else is left of the save, the context passes the conflicts to its merge policy and saves the rest again.
         case conflicting(Row?)
         /// The change was refused, with the reason.
         case refused(NSError)

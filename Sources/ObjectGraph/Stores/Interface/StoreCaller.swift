@@ -28,7 +28,7 @@ public final class StoreCaller: @unchecked Sendable {
     public let stalenessInterval: Double
     /// The merge policy of the context.
     public let mergePolicy: MergePolicyKind
-    /// The registry of the context, whose type the object graph knows; nil where there is no context.
+    /// The registry of the context, whose type the object graph knows; nil if there is no context.
     let registry: AnyObject?
 
     /// Creates a caller without a context, for example to send an earlier save later.

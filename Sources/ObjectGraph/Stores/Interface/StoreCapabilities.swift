@@ -16,7 +16,7 @@ internal import Predicates
 @_spi(Stores) public protocol GenerationStore: StoreInterface {
     /// Whether the store supports query generations now, which may depend on its options.
     var keepsGenerations: Bool { get }
-    /// Returns a read-only view of the current state; nil where the store keeps no states.
+    /// Returns a read-only view of the current state; nil if the store keeps no states.
     func makeView() throws -> NSPersistentStore?
 }
 
@@ -36,10 +36,11 @@ internal import Predicates
     ///
     /// - Throws: The reason of a failure; nothing is removed then.
     static func destroyFiles(at url: URL, options: [AnyHashable: Any]?) throws
-    /// Takes over what another store of the class has in memory and not in its files, which are those of this store: the versions of objects, the keys that
-    /// it has given to new ones. Called once, when this store is open and before it gets requests; the other one gets none any more.
+    /// Takes over the state that another store of the class has in memory and not in its files, which are those of this store: the versions of
+    /// objects, and the keys that it has assigned to new ones. Called once, when this store is open and before it gets requests; the other store gets
+    /// no more requests.
     ///
-    /// - Throws: The reason of a failure; the other store goes on then.
+    /// - Throws: The reason of a failure; the other store continues then.
     func takeOver(stateOf former: any FileStore) throws
 }
 
@@ -56,17 +57,17 @@ extension FileStore {
 
 /// A store that assigns the IDs of some new objects when it saves them, as a server does.
 ///
-/// Such an object keeps its temporary ID until then. Its changes contain that ID, as do those of objects that refer to it; the outcome of
-/// the save contains the ID that it has got.
+/// Such an object keeps its temporary ID until then. Its changes contain that ID, as do those of objects that refer to it; the outcome of the save
+/// contains the assigned ID.
 @_spi(Stores) public protocol LateIdentityStore: StoreInterface {
-    /// Returns the IDs of new objects as far as they are known before the save; one element for each object, in order.
+    /// Returns the IDs of new objects that are known before the save; one element for each object, in order.
     func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?]
 }
 
 extension LateIdentityStore {
     /// Returns the IDs of new objects.
     ///
-    /// - Throws: Code 134070 where one is known only once it is saved.
+    /// - Throws: Code 134070 if an ID is known only after the save.
     public func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
         try knownIDs(for: new, for: caller).map { id in
             if let id { return id }
@@ -77,16 +78,16 @@ extension LateIdentityStore {
     }
 }
 
-/// A store that is told what the cache of its rows does, and tells it which rows are newer.
+/// A store that observes the cache of its rows, and decides which rows are newer.
 @_spi(Stores) public protocol RowCacheObserver: StoreInterface {
     /// Called when no context has the objects any more.
     func didRelease(_ ids: [NSManagedObjectID])
-    /// Called before objects are read anew, because a context wants their current values.
+    /// Called before objects are reloaded, because a context needs their current values.
     func willReload(_ ids: [NSManagedObjectID])
-    /// Returns whether a row is older than another of the same object, whenever it was asked for.
+    /// Returns whether a row is older than another row of the same object, whenever they were requested.
     func isOlder(_ row: Row, than other: Row) -> Bool
-    /// Returns when a row was asked for that the store has just returned, where that was before the call; nil otherwise. In nanoseconds of the
-    /// system's uptime, as `DispatchTime` has them. Called once for each returned row that is cached.
+    /// Returns the time at which a row that the store has just returned was requested, if that was before the call; otherwise nil. The time is in
+    /// nanoseconds of the system's uptime, as in `DispatchTime`. Called once for each returned row that is cached.
     func timeOfEarlierQuery(for row: Row) -> UInt64?
     /// Whether ``timeOfEarlierQuery(for:)`` must be called for the rows that the store has just returned.
     var mayHaveEarlierQueries: Bool { get }
@@ -101,21 +102,21 @@ extension RowCacheObserver {
 
 /// A store that finds the results of some queries page by page, each only when it is wanted.
 @_spi(Stores) public protocol ScrollingStore: AsynchronousStore {
-    /// Returns the pages of a query for objects; nil where all results must be known before the first one is.
+    /// Returns the pages of a query for objects; nil if all results must be known before the first one is.
     func pages(of query: StoreQuery, for caller: StoreCaller) throws -> (any StorePages)?
 }
 
 /// The results of a query, page by page, in the query's order.
 @_spi(Stores) public protocol StorePages: AnyObject, Sendable {
-    /// Reads on, until about a number of further results have come or there are no more. One call at a time; cancelled with the task.
+    /// Reads on, until about a number of further results have arrived or there are no more. One call at a time; cancelled with the task.
     func next(_ count: Int) async throws -> StorePage
 }
 
 /// A part of the results of a query.
 @_spi(Stores) public struct StorePage: Sendable {
-    /// The results that have come, in order.
+    /// The results that have arrived, in order.
     public let rows: [Row]
-    /// Earlier results that are none any more, as far as the store has noticed.
+    /// Earlier results that do not match any more, as far as the store has noticed.
     public let gone: [NSManagedObjectID]
     /// Whether there are no more.
     public let isLast: Bool
@@ -132,7 +133,7 @@ protocol ContextReceivingStore: StoreInterface {}
 
 /// A store that can determine whether its content has changed, also between runs of the program.
 @_spi(Stores) public protocol ContentsStateProviding: StoreInterface {
-    /// The state of the content; nil where the store cannot determine whether others have changed it.
+    /// The state of the content; nil if the store cannot determine whether others have changed it.
     var contentsState: ContentsState? { get }
 }
 
@@ -147,7 +148,7 @@ package protocol SizedStore: StoreInterface {
     /// - Parameter entity: The entity at the top.
     /// - Throws: The errors of reading.
     func sizes(of entity: NSEntityDescription) throws -> [Int64: Int64]
-    /// Gives the disk back what deleted rows have taken.
+    /// Returns the disk space of deleted rows to the file system.
     ///
     /// - Throws: The errors of writing.
     func giveBackSpace() throws
@@ -155,6 +156,7 @@ package protocol SizedStore: StoreInterface {
 
 /// A store whose keys can be written in several ways, such as those of several columns.
 package protocol KeySpellingStore: NSPersistentStore {
-    /// Returns a key that somebody has written as the store itself writes it; one that it does not understand as it is. Nothing is read from the store.
+    /// Returns a written key in the store's own spelling; a key that the store does not understand is returned unchanged. Nothing is read from the
+    /// store.
     func spelled(_ reference: NSManagedObjectID.Reference, of entity: NSEntityDescription) -> NSManagedObjectID.Reference
 }

@@ -1,11 +1,11 @@
 internal import CoreDataRuntime
 internal import Foundation
 
-/// What a save does to one object, as a value: it may be kept on a disk and done later, by whoever has it.
+/// The change of one object in a save, as a value: it may be kept on a disk and applied later, by any holder.
 ///
-/// Saves are of many objects: a change is as long as one line of the processor's cache.
+/// A save may change many objects: a change is as long as one cache line.
 @_spi(Stores) public struct StoreChange: Sendable {
-    /// What few changes have.
+    /// The parts that few changes have.
     @usableFromInline final class Rest: Sendable {
         @usableFromInline let changed: PropertySet
         @usableFromInline let lists: [ListDifference]
@@ -18,16 +18,17 @@ internal import Foundation
         }
     }
 
-    // The slots of the rows, and the blocks that they lie in. The blocks hold the slots, which are never written: who has them need not count.
+    // The slots of the rows, and the blocks that they lie in. The blocks hold the slots, which are never written: a holder of the blocks need not
+    // count references.
     @usableFromInline package nonisolated(unsafe) let rowSlots: UnsafeMutableRawPointer?
     @usableFromInline package nonisolated(unsafe) let baseSlots: UnsafeMutableRawPointer?
     @usableFromInline nonisolated(unsafe) let rowBlock: RowBlock?
     @usableFromInline nonisolated(unsafe) let baseBlock: RowBlock?
     /// The address of the layout, which distinguishes the rows of entities without reading them. Never dereferenced.
     fileprivate let layout: UInt
-    /// The ID, where no row has it.
+    /// The ID, if no row has it.
     @usableFromInline let identity: NSManagedObjectID?
-    /// The properties that were set, where their slot indexes are small.
+    /// The properties that were set, if their slot indexes are small.
     @usableFromInline let lowChanged: UInt64
     @usableFromInline let rest: Rest?
 
@@ -47,8 +48,8 @@ internal import Foundation
         rest = isPlain ? nil : Rest(changed: changed, lists: lists, wasMissing: wasMissing)
     }
 
-    /// The values that the object is to have; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs where
-    /// the store ``StoreInterface/keepsLists``, and otherwise not part of the row.
+    /// The new values of the object; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs if the store
+    /// ``StoreInterface/keepsLists``, and otherwise not part of the row.
     public var row: Row? {
         @inlinable @inline(__always) get {
             rowBlock.map { Row(block: $0, slots: rowSlots.unchecked("a change with a block has slots in it")) }
@@ -62,7 +63,7 @@ internal import Foundation
     }
     /// The properties that were set, by slot index.
     package var changed: PropertySet { @inlinable @inline(__always) get { rest?.changed ?? PropertySet(low: lowChanged) } }
-    /// What was done to the to-many relationships that were changed; of a new object all that is in them.
+    /// The changes to the to-many relationships; for a new object, all of their members.
     public var lists: [ListDifference] { @inlinable @inline(__always) get { rest?.lists ?? [] } }
     /// Whether the store was found to have no row of the object before it was changed.
     public var wasMissing: Bool { @inline(__always) get { rest?.wasMissing ?? false } }
@@ -117,7 +118,7 @@ internal import Foundation
     public var deleted: [StoreChange] = []
     /// Unchanged objects that must be unchanged in the store too; their versions are incremented.
     public var locked: [StoreChange] = []
-    /// The IDs of inserted objects that others had deleted, and that come back under their old IDs: others may have brought them back since.
+    /// The IDs of inserted objects that others had deleted, and that return under their old IDs: others may have restored them since.
     public var returning: [NSManagedObjectID] = []
 
     /// Creates an empty change set.
@@ -175,7 +176,7 @@ extension [StoreChange] {
 
 /// New objects that need IDs, in order.
 @_spi(Stores) public struct NewObjects: RandomAccessCollection {
-    /// The objects of a context, whose type the object graph knows; empty where rows are copied from another store.
+    /// The objects of a context, whose type the object graph knows; empty if rows are copied from another store.
     let elements: [AnyObject]
     /// The entities in order, each with the number of consecutive objects.
     package let entityRuns: [(entity: NSEntityDescription, count: Int)]
@@ -185,7 +186,7 @@ extension [StoreChange] {
     private let identity: (Int) -> NSManagedObjectID?
     private let related: (Int, NSRelationshipDescription) -> NSManagedObjectID?
 
-    /// Creates a collection of objects by their runs of equal entities, and a function that returns what is known of each.
+    /// Creates a collection of objects by their runs of equal entities, and a function that returns the known parts of each change.
     init(
         elements: [AnyObject], entityRuns: [(entity: NSEntityDescription, count: Int)], member: @escaping (Int) -> NewObject,
         identity: @escaping (Int) -> NSManagedObjectID?, related: @escaping (Int, NSRelationshipDescription) -> NSManagedObjectID?
@@ -212,13 +213,13 @@ extension [StoreChange] {
             identity: { rows[$0].knownObjectID }, related: { rows[$0].relatedIDs($1).first })
     }
 
-    /// Returns the ID that an object has had so far: a temporary one, or that in the store from which it is copied; nil for none.
+    /// Returns the previous ID of an object: a temporary one, or that in the store from which it is copied; nil for none.
     package func formerID(at index: Int) -> NSManagedObjectID? { identity(index) }
 
-    /// Returns the ID of the object that a to-one relationship of a new object leads to; that of another new object is its former one.
+    /// Returns the ID of the destination of a new object's to-one relationship; for another new object, its former ID.
     package func relatedID(at index: Int, _ relationship: NSRelationshipDescription) -> NSManagedObjectID? { related(index, relationship) }
 
-    /// Creates a collection of new objects of one entity whose values nobody looks at.
+    /// Creates a collection of new objects of one entity whose values are not read.
     package init(_ count: Int, of entity: NSEntityDescription) {
         self.init(
             elements: [], entityRuns: [(entity, count)], member: { _ in NewObject(entity: entity, row: nil) }, identity: { _ in nil },
@@ -246,6 +247,6 @@ extension [StoreChange] {
 @_spi(Stores) public struct NewObject {
     /// The entity of the object.
     public let entity: NSEntityDescription
-    /// The current attributes; nil where no value was set. Relationships are not included.
+    /// The current attributes; nil if no value was set. Relationships are not included.
     public let row: Row?
 }

@@ -3,7 +3,7 @@ internal import Foundation
 extension StoreChangeSet {
     /// Returns the changes with the IDs that a store has assigned when it saved them, in place of temporary ones.
     ///
-    /// Rows that contain none of them stay as they are.
+    /// Rows that contain no temporary ID stay unchanged.
     func naming(_ assigned: [NSManagedObjectID: NSManagedObjectID]) -> StoreChangeSet {
         if assigned.isEmpty { return self }
         var named = self
@@ -29,7 +29,7 @@ extension StoreChange {
 }
 
 extension Row {
-    /// Returns the row with other IDs in place of temporary ones: its own, and those that it refers to.
+    /// Returns the row with other IDs in place of temporary ones: both its own and those that it refers to.
     package func naming(_ assigned: [NSManagedObjectID: NSManagedObjectID]) -> Row {
         var copy: Row?
         func exclusive() -> Row {

@@ -2,13 +2,13 @@ public import Predicates
 
 /// The error of a save that conflicts with changes by others, or violates uniqueness constraints. Nothing was saved.
 ///
-/// The context passes the conflicts to its merge policy and repeats the save with the result.
+/// The context passes the conflicts to its merge policy and retries the save with the result.
 @_spi(Stores) public struct StoreConflicts: Error, Sendable {
     /// An object that others have changed or deleted since it was read.
     public struct Version: Sendable {
         /// The ID of the object.
         public let objectID: NSManagedObjectID
-        /// The row in the store; nil where the object was deleted.
+        /// The row in the store; nil if the object was deleted.
         public let stored: Row?
 
         /// Creates a version conflict.
@@ -51,7 +51,7 @@ public import Predicates
 
 /// Provides the current rows of a store for detecting conflicts. ``StoredRows`` conforms.
 @_spi(Stores) public protocol ConflictFinding {
-    /// Returns the current state of a row as far as it is known without effort. `.unknown` is not a conflict.
+    /// Returns the current state of a row if it can be determined cheaply. `.unknown` is not a conflict.
     func latestRow(for id: NSManagedObjectID) throws -> LatestRow
     /// Returns the rows that have the values of a uniqueness constraint.
     func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row]
@@ -68,13 +68,13 @@ public import Predicates
 }
 
 extension ConflictFinding {
-    /// Throws if others have saved or deleted objects of the save since they were read, or brought back what this save brings back.
+    /// Throws if others have saved or deleted objects of the save since they were read, or restored objects that this save restores.
     ///
     /// - Throws: ``StoreConflicts``.
     public func checkVersions(_ changes: StoreChangeSet) throws {
         var conflicts: [StoreConflicts.Version] = []
         for part in [changes.updated, changes.deleted, changes.locked] {
-            // By index: a change that is taken out of the list is counted with all that it holds.
+            // By index: a change that is copied out of the list retains everything that it holds.
             for index in part.indices {
                 guard let version = part[index].baseVersion else { continue }
                 let id = part[index].objectID

@@ -10,14 +10,14 @@
     /// - Throws: An error that names the unsupported clause, or why the data cannot be reached.
     func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer
 
-    /// Returns the rows of objects, without those that do not exist. Properties of a row may be unknown, see ``Row/isUnknown(_:)``.
+    /// Returns the rows of existing objects. Properties of a row may be unknown, see ``Row/isUnknown(_:)``.
     func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row]
 
     /// Returns the rows of objects with properties that were unknown; others may still be unknown. The default implementation calls
     /// ``rows(for:for:)``.
     func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row]
 
-    /// Returns the row of one object; nil where it does not exist. The default implementation calls ``rows(for:for:)``.
+    /// Returns the row of one object; nil if it does not exist. The default implementation calls ``rows(for:for:)``.
     func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row?
 
     /// Returns a relationship of many objects that their rows do not contain, in order for an ordered one. It is empty for an omitted
@@ -29,11 +29,11 @@
     /// Returns IDs for new objects, created with ``NSPersistentStore/objectID(for:_:)``; one for each, in order. An ID may remain unused.
     func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID]
 
-    /// Saves all changes or, where the store ``savesAtomically``, none. The store's metadata are written too if they are new; without
-    /// changes, they are all that is to be written.
+    /// Saves all changes or, if the store ``savesAtomically``, none. The store's metadata are written, too, if they are new; without changes, only
+    /// the metadata are written.
     ///
-    /// - Throws: ``StoreConflicts`` where others have changed the same objects; ``IncompleteSave`` where only a part could be saved; any
-    ///   other error where nothing was saved.
+    /// - Throws: ``StoreConflicts`` if others have changed the same objects; ``IncompleteSave`` if only a part could be saved; any other error if
+    ///   nothing was saved.
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome
 
     /// Whether a save succeeds or fails as a whole. The default is true.

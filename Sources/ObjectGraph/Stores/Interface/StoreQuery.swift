@@ -31,7 +31,8 @@ public struct StoreQuery: @unchecked Sendable {
     public package(set) var relationshipKeyPathsForPrefetching: [String]
     /// Whether registered objects take the store's values.
     public package(set) var shouldRefreshRefetchedObjects: Bool
-    /// Whether the fetch follows a change that contexts have merged. A store with a cache has that change: it answers from the cache, and asks nobody.
+    /// Whether the fetch follows a change that contexts have merged. The cache of a store already has that change: the store answers from the cache,
+    /// and queries no one else.
     public package(set) var isFollowing = false
     /// Whether the context includes its pending changes.
     var includesPendingChanges: Bool
@@ -45,7 +46,7 @@ public struct StoreQuery: @unchecked Sendable {
     public package(set) var groupedBy: [FetchColumn] = []
     /// The predicate of the groups.
     public package(set) var havingPredicate: NSPredicate?
-    /// Whether a store with its own query language may evaluate in memory what its queries cannot express.
+    /// Whether a store with its own query language may evaluate in memory the clauses that its queries cannot express.
     public package(set) var allowsEvaluationInMemory: Bool
     /// The request's options for particular kinds of store.
     public package(set) var options: StoreRequestOptions
@@ -115,7 +116,7 @@ public struct StoreQuery: @unchecked Sendable {
         }
     }
 
-    /// The same query in which something is not as the program has asked it.
+    /// Returns the query with a modification of the program's request.
     private func changed(_ change: (inout StoreQuery) -> Void) -> StoreQuery {
         var query = self
         change(&query)
@@ -123,7 +124,7 @@ public struct StoreQuery: @unchecked Sendable {
         return query
     }
 
-    /// Whether several rows become one dictionary.
+    /// Whether several rows are combined in one dictionary.
     public var isGrouped: Bool { !groupedBy.isEmpty || columns.contains { $0.expression.isOverRows } }
 
     /// Returns the query for the entity of another model that has the same properties, and more.
@@ -146,7 +147,7 @@ public struct StoreQuery: @unchecked Sendable {
         relationshipKeyPathsForPrefetching.isEmpty ? self : changed { $0.relationshipKeyPathsForPrefetching = [] }
     }
 
-    /// Returns the query as one that follows a change: registered objects are up to date already.
+    /// Returns the query as one that follows a change: registered objects are already up to date.
     func following() -> StoreQuery {
         var query = shouldRefreshRefetchedObjects ? changed { $0.shouldRefreshRefetchedObjects = false } : self
         query.isFollowing = true
@@ -171,13 +172,13 @@ public struct StoreQuery: @unchecked Sendable {
         return copy
     }
 
-    /// More objects than there can be. Sums of a limit, an offset and some numbers of objects stay within the range of integers.
+    /// A number greater than any number of objects. Sums of a limit, an offset and some numbers of objects stay within the range of integers.
     private static let countLimit = 1 << 60
 
-    /// Returns the limit that a program means: none by zero, by a negative number, and by one that no store reaches.
+    /// Returns the limit that a program means: zero, a negative number and a number that no store reaches mean none.
     private static func limit(_ given: Int) -> Int { 0..<countLimit ~= given ? given : 0 }
 
-    /// Returns the offset that a program means: none by a negative number.
+    /// Returns the offset that a program means: a negative number means none.
     private static func offset(_ given: Int) -> Int { min(max(0, given), countLimit) }
 
     /// The query for each of several stores: offset and limit are applied when their answers are combined.
@@ -218,7 +219,7 @@ public struct StoreQuery: @unchecked Sendable {
 extension StoreQuery {
     /// Returns the sort keys, the most significant first.
     ///
-    /// - Returns: Nil where ``sortDescriptors`` contain comparators.
+    /// - Returns: Nil if ``sortDescriptors`` contain comparators.
     /// - Throws: An error for a Swift key path without a name.
     public func sorts() throws -> [StoreSort]? {
         var sorts: [StoreSort] = []

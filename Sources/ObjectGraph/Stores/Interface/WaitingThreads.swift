@@ -2,10 +2,10 @@ internal import Foundation
 internal import Platform
 internal import Predicates
 
-/// Threads that run the jobs of tasks, apart from those of the shared pool: as many as it takes for each job to get one, also while others are blocked.
+/// Threads that run the jobs of tasks, separate from those of the shared pool: as many as needed for each job to get one, even if others are blocked.
 ///
-/// One thread at a time is on its way to the jobs. It sends for the next one where more jobs wait, so that many short jobs do not make many threads. Of
-/// the threads that have nothing to do the one goes first that has worked last, for its memory is at hand; the others end.
+/// At most one thread at a time is being started or woken. It requests the next one if more jobs wait, so that many short jobs do not create many
+/// threads. Of the idle threads, the one that has worked last is used first, because its memory is still cached; the others end.
 // Everything is in a `LockedBox`.
 final class WaitingThreads: Sendable {
     private struct Entry {
@@ -17,7 +17,7 @@ final class WaitingThreads: Sendable {
         let wakeUp = DispatchSemaphore(value: 0)
     }
 
-    /// How a job gets a thread.
+    /// The way in which a job gets a thread.
     private enum Call {
         case none
         case wake(Worker)
@@ -27,10 +27,10 @@ final class WaitingThreads: Sendable {
     private struct State {
         var entries = Fifo<Entry>()
         var idle: [Worker] = []
-        /// Whether a thread was started or woken that has not come yet.
+        /// Whether a thread was started or woken that has not arrived yet.
         var isComing = false
 
-        /// Sends for a thread where jobs wait and none is coming.
+        /// Requests a thread if jobs wait and none is on its way.
         mutating func send() -> Call {
             if isComing || entries.isEmpty { return .none }
             isComing = true
@@ -38,14 +38,14 @@ final class WaitingThreads: Sendable {
         }
     }
 
-    /// How long a thread stays without jobs, in seconds.
+    /// The number of seconds that a thread stays without jobs.
     private static let idleSeconds = 5.0
 
     private let state = LockedBox(State())
 
     /// Runs a job on one of the threads.
     ///
-    /// - Parameter executor: What the job is said to run on: its task comes back to it after each wait.
+    /// - Parameter executor: The executor that the job counts as running on: its task returns to it after each suspension.
     func enqueue(_ job: UnownedJob, on executor: any TaskExecutor) {
         let call = state.withLock { state in
             state.entries.append(Entry(job: job, executor: executor))
@@ -72,7 +72,7 @@ final class WaitingThreads: Sendable {
         } while stays(worker)
     }
 
-    /// Takes the first job, and what gets the following one a thread; notes that the worker has nothing to do where there is none.
+    /// Takes the first job, and the call that provides a thread for the next one; if there is no job, records that the worker is idle.
     private func next(_ worker: Worker) -> (Entry, Call)? {
         state.withLock { state in
             guard !state.entries.isEmpty else {
@@ -84,7 +84,7 @@ final class WaitingThreads: Sendable {
         }
     }
 
-    /// Waits for jobs. Returns false where none have come for a while.
+    /// Waits for jobs. Returns false if none have come for a while.
     private func stays(_ worker: Worker) -> Bool {
         if worker.wakeUp.wait(timeout: .now() + Self.idleSeconds) == .timedOut {
             let isUnwanted = state.withLock { state in

@@ -89,7 +89,7 @@ enum ArchivedTree {
         case .like: return ArchivedLikeOperator(fields + [("NSFlags", options.1)])
         case .beginsWith, .endsWith: return ArchivedSubstringOperator(fields + [("NSFlags", options.1)])
         case .isIn, .contains: return ArchivedInOperator(fields + [("NSFlags", options.1)])
-        // Apple's operator keeps no options, and passes over those that it finds.
+        // Apple's operator keeps no options, and ignores any that it finds.
         case .between: return ArchivedBetweenOperator(comparison.options.isEmpty ? fields : fields + [options])
         case .custom(let name): throw PredicateArchive.unreadable("The operator \(name) cannot be archived")
         case .comparator: throw PredicateArchive.unreadable("A comparator cannot be archived")

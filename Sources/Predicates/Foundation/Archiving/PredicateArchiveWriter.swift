@@ -3,7 +3,7 @@ internal import PropertyLists
 
 /// Writes predicates and expressions under Apple's class names, in time linear in their size.
 ///
-/// Foundation's archiver on Linux has only the names of its own classes, and compares each object with those before it.
+/// Foundation's archiver on Linux only uses the names of its own classes, and compares each object with all earlier ones.
 struct PredicateArchiveWriter {
     private var archive = KeyedArchiveWriter()
 

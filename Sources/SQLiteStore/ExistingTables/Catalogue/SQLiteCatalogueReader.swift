@@ -4,7 +4,7 @@ internal import MappedTables
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// Reads what a database file says of its tables and views.
+/// Reads the definitions of a database file's tables and views.
 struct SQLiteCatalogueReader {
     typealias Relation = CatalogueRelation<SQLiteTableDialect>
     private typealias Column = CatalogueColumn<SQLiteTableDialect>
@@ -14,7 +14,7 @@ struct SQLiteCatalogueReader {
     var wanted: Set<String>?
     /// The number of rows that are looked at.
     private static let sampleSize = 500
-    /// The time in which they are. A view may take for ever to its first row: then its columns are what their declarations say.
+    /// The time limit for reading them. A view may take for ever to return its first row: then only the declarations of its columns count.
     private static let sampleTime = Duration.seconds(5)
 
     init(_ connection: SQLConnection, wanted: Set<String>? = nil) { (self.connection, self.wanted) = (connection, wanted) }
@@ -40,7 +40,7 @@ struct SQLiteCatalogueReader {
                             name: name, isView: type == "view", hasRowNumbers: row[2] == "0", isStrict: row[3] == "1", sql: row[4] ?? "")
                         relations.append(try relation(table))
                     } catch let error as NSError where Self.isOfItsProgram(error) {
-                        // A view of a table that is gone, or something with functions of its program.
+                        // A view of a table that is gone, or a table or view that uses functions of its program.
                         let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError
                         unread.append("The \(type) \(name): SQLite cannot read it: \((cause ?? error).localizedDescription)")
                     }
@@ -52,7 +52,7 @@ struct SQLiteCatalogueReader {
         }
     }
 
-    /// Whether SQLite does not understand what a table or view is made of, and nothing else is wrong with the file.
+    /// Whether SQLite cannot interpret the definition of a table or view, and the file is otherwise intact.
     private static func isOfItsProgram(_ error: NSError) -> Bool { error.userInfo[NSSQLiteErrorDomain] as? Int == Int(SQLITE_ERROR) }
 
     private struct Listed {
@@ -60,7 +60,7 @@ struct SQLiteCatalogueReader {
         let isView: Bool
         let hasRowNumbers: Bool
         let isStrict: Bool
-        /// What created it.
+        /// The statement that created it.
         let sql: String
     }
 
@@ -125,7 +125,7 @@ struct SQLiteCatalogueReader {
         return String(cString: collation).uppercased()
     }
 
-    /// Returns whether SQLite does not have a collation. It asks for one when a statement compares by it, and lists also those that it does not have.
+    /// Returns whether SQLite does not have a collation. It requests a collation when a statement compares by it, and lists unknown ones, too.
     private func isUnknown(_ collation: String) -> Bool {
         if ["BINARY", "NOCASE", "RTRIM"].contains(collation) { return false }
         let sql = "SELECT '' = '' COLLATE \(TableNames.identifier(collation))"
@@ -133,7 +133,7 @@ struct SQLiteCatalogueReader {
         return !isPrepared || connection.unknownCollations?.names.contains(collation) ?? false
     }
 
-    /// Whether the statement of a table says that a column has JSON: `CHECK (json_valid("name") OR …)`, as Django writes it.
+    /// Whether the statement of a table declares that a column has JSON: `CHECK (json_valid("name") OR …)`, as Django writes it.
     private static func isJSON(_ column: String, _ sql: String) -> Bool {
         let sql = sql.lowercased()
         guard sql.contains("json_valid") else { return false }
@@ -165,7 +165,7 @@ struct SQLiteCatalogueReader {
         return found
     }
 
-    /// Adds what keeps rows apart, once the columns are known.
+    /// Adds the rules that keep rows distinct, once the columns are known.
     private func addUniqueRules(_ relation: inout Relation) throws {
         if !relation.primaryKey.isEmpty { relation.addUniqueRule(relation.primaryKey) }
         let indexes = try texts(
@@ -175,7 +175,7 @@ struct SQLiteCatalogueReader {
             let names = try texts("SELECT name FROM pragma_index_xinfo(?) WHERE key = 1 ORDER BY seqno", index[0] ?? "").map { $0[0] }
             let definition = index[1] ?? ""
             let condition = SQLWords.after("WHERE", in: definition)
-            // A column without a name is an expression, which stands in the statement of the index.
+            // A column without a name is an expression, which appears in the statement of the index.
             let expressions = names.contains(nil) ? (SQLWords.after("ON", in: definition) ?? "") : ""
             relation.addUniqueRule(
                 names.compactMap { $0 }, expressions: condition.map { String(expressions.dropLast($0.count)) } ?? expressions,
@@ -185,7 +185,7 @@ struct SQLiteCatalogueReader {
 
     // MARK: Foreign keys
 
-    /// Adds the foreign keys. SQLite's names are case-insensitive: those of the tables that are there are taken.
+    /// Adds the foreign keys. SQLite's names are case-insensitive: the spelling of the existing tables is used.
     private func withReferences(_ relations: [Relation]) throws -> [Relation] {
         let byName = Dictionary(relations.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
         func real(_ name: String, in relation: Relation) -> String {
@@ -227,7 +227,7 @@ struct SQLiteCatalogueReader {
 
     // MARK: Values
 
-    /// Returns the types with some values of the columns whose types leave something open.
+    /// Returns the types of columns, with sample values for those whose declared types are ambiguous.
     private func sampled(_ table: String, _ names: [String], _ types: [SQLiteColumnType]) throws -> [SQLiteColumnType] {
         var types = types
         let open = types.indices.filter { types[$0].isOpen }

@@ -5,7 +5,7 @@ internal import MappedTables
 internal import Predicates
 internal import SQLQueries
 
-/// A connection to a file with another program's tables, and what is prepared for it.
+/// A connection to a file with another program's tables, with its plans and functions.
 // Used by one thread at a time, the one that it is lent to.
 final class SQLiteTableReader {
     let connection: SQLConnection
@@ -25,7 +25,7 @@ final class SQLiteTableReader {
             schema: mapping.schema, dialect: SQLiteDialect(), token: token, sharedPlans: sharedPlans, rowColumns: \.rowColumns)
     }
 
-    /// Calls `body`, whose error becomes that of the function that failed: it says more than SQLite's.
+    /// Calls `body`. If one of the store's SQL functions failed, throws the error of that function, which is more precise than SQLite's.
     func use<Result>(_ body: (SQLiteTableReader) throws -> Result) throws -> Result {
         _ = functions.takeError()
         do { return try body(self) } catch { throw functions.takeError() ?? error }
@@ -41,10 +41,10 @@ final class SQLiteTableReader {
 
     // MARK: Queries
 
-    /// Answers a fetch by SQL, and in memory where SQL cannot and the request allows it.
+    /// Answers a fetch by SQL, or in memory if SQL cannot and the request allows it.
     ///
-    /// - Throws: ``InvalidPredicateError`` for an invalid predicate, code 134091 naming a clause without SQL, 134060 for a value that is not what its column
-    ///   is taken for, and SQLite's errors.
+    /// - Throws: ``InvalidPredicateError`` for an invalid predicate, code 134091 naming a clause without SQL, 134060 for a value that does not have
+    ///   its column's form, and SQLite's errors.
     func answer(_ query: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer {
         let found: SQLQuery
         do { found = try plans.query(query, entity) } catch  where SQLQueryError.isUntranslatable(error) {
@@ -63,7 +63,7 @@ final class SQLiteTableReader {
         return try found.explanation(mapping.statement(found.plan.sql), over: connection)
     }
 
-    /// - Parameter leavesOut: Whether rows that cannot be read are answered by their objects alone, which say so when they are read.
+    /// - Parameter leavesOut: Whether rows that cannot be read are answered by object IDs alone; reading such an object then reports the error.
     private func execute(_ query: SQLQuery, leavesOut: Bool = true) throws -> StoreAnswer {
         try exceptions.check(query.plan.sql, connection)
         let sql = mapping.statement(query.plan.sql)
@@ -115,9 +115,9 @@ final class SQLiteTableReader {
 
     // MARK: In memory
 
-    /// Answers a query that SQL supports in part from the rows that SQL finds; nil where the request does not allow that.
+    /// Answers a query that SQL supports in part from the rows that SQL finds; nil if the request does not allow that.
     ///
-    /// An order that SQL does not have is made in memory whenever all rows come anyway.
+    /// An order that SQL does not have is made in memory if all rows are read anyway.
     private func finishedInMemory(_ query: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer? {
         var rest = query
         var narrowed = StoreQuery(query.entity, includesSubentities: query.includesSubentities)
@@ -144,9 +144,9 @@ final class SQLiteTableReader {
 
     // MARK: Objects
 
-    /// Returns the rows of objects, without those that do not exist.
+    /// Returns the rows of existing objects.
     ///
-    /// - Throws: `UnreadObjects` with the other rows where some cannot be read; SQLite's errors.
+    /// - Throws: `UnreadObjects` with the other rows if some cannot be read; SQLite's errors.
     func rows(_ ids: [NSManagedObjectID]) throws -> [Row] {
         var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
         let rows = try readRows(ids, &failures)
@@ -154,9 +154,9 @@ final class SQLiteTableReader {
         return rows
     }
 
-    /// Returns the rows of objects, without those that do not exist.
+    /// Returns the rows of existing objects.
     ///
-    /// - Throws: The error of one that cannot be read; SQLite's errors.
+    /// - Throws: The error of a row that cannot be read; SQLite's errors.
     func allRows(_ ids: [NSManagedObjectID]) throws -> [Row] {
         var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
         let rows = try readRows(ids, &failures)
@@ -281,11 +281,11 @@ private final class FoundTableRows: RowSource {
     }
 }
 
-/// The values in plain columns that conditions would compare in another way than values of their kind, see ``SQLiteColumnForm/isPlain``.
+/// The values in plain columns that conditions would compare differently from values of their kind, see ``SQLiteColumnForm/isPlain``.
 // Used by the thread that has the reader.
 struct SQLiteExceptions {
     private struct Column {
-        /// What statements have for the table and the column.
+        /// The names by which statements refer to the table and the column.
         let table: String
         let name: String
         let place: String
@@ -294,7 +294,7 @@ struct SQLiteExceptions {
         let sql: String
     }
     private let columns: [Column]
-    /// The columns that have none in the state of the file with that number.
+    /// The columns without such values in the state of the file with that number.
     private var clear: Set<Int> = []
     private var state: Int64 = -1
 

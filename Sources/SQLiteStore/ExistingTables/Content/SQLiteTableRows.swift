@@ -89,7 +89,7 @@ final class SQLiteTableRows {
 
     /// Returns the slots of a statement's current row. The reader holds its block until it reads the next row.
     ///
-    /// - Throws: Code 134060 for a value that is not what its column is taken for.
+    /// - Throws: Code 134060 for a value that does not have its column's form.
     func read(_ statement: OpaquePointer) throws -> UnsafeMutableRawPointer {
         let id = try id(statement, 0)
         writer.begin()
@@ -180,7 +180,7 @@ final class SQLiteTableRows {
             }
             return .box(Box(url))
         case .decimal:
-            // Those that no other number equals are bytes with their numeral.
+            // Numbers that no other number equals are bytes with their numeral.
             if case .decimal = form.kind, sqlite3_column_type(statement, column) == SQLITE_TEXT {
                 throw SQLiteColumnValue.mismatch(.text(SQLStatement.text(statement, column)), form.code, form.place)
             }

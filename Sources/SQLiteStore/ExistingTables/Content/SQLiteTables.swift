@@ -20,14 +20,14 @@ final class SQLiteTables: Sendable {
     let hasUniqueness: Bool
     /// The identity of the file that was opened.
     private let file: SQLiteFiles.FileIdentity?
-    /// Readers that nobody uses; nil once the store was removed.
+    /// The idle readers; nil once the store was removed.
     private let readers: LockedBox<[Lent]?>
     private let writer = LockedBox<Lent?>(nil)
     /// The number of unused readers that are kept.
     private static let keptReaders = 4
 
-    /// A reader, which one thread at a time has.
-    // Unchecked: whoever takes it out of the box has it alone.
+    /// A reader, which belongs to one thread at a time.
+    // Unchecked: the thread that takes it out of the box is the only one that has it.
     private struct Lent: @unchecked Sendable { let reader: SQLiteTableReader }
 
     init(_ url: URL, _ mapping: Mapped, token: StoreToken, timeout: TimeInterval, keepsFiles: Bool, first: SQLConnection) throws {
@@ -88,12 +88,12 @@ final class SQLiteTables: Sendable {
     private func openWriter() throws -> SQLConnection {
         try checkFile()
         let connection = try SQLiteFiles.connectForWriting(url, timeout: timeout, creates: false)
-        // The keys of other programs' tables are theirs to keep, and nothing else of the file is set: its journal stays as it is.
+        // Other programs' tables rely on their foreign keys. No other setting of the file is changed: its journal stays as it is.
         try connection.execute("PRAGMA foreign_keys = ON")
         return connection
     }
 
-    /// - Throws: Code 134070 where another file is at the URL by now: its tables were never looked at.
+    /// - Throws: Code 134070 if another file is at the URL by now, whose tables were never checked.
     private func checkFile() throws {
         if SQLiteFiles.identity(of: url) == file { return }
         throw CoreDataError.make(

@@ -120,7 +120,7 @@ enum SQLiteColumnValue {
         case (11..., SQLITE_INTEGER), (11..., SQLITE_FLOAT):
             let unit = SQLiteDateForm.Unit.all[min(Int(code) - 11, 2)]
             let seconds = unit.count.seconds(sqlite3_value_double(value))
-            // Infinite ones are those that they are read as in PostgreSQL, too.
+            // Infinite dates are read as the same dates as in PostgreSQL.
             let date = seconds.isFinite ? nil : seconds < 0 ? Date.distantPast : Date.distantFuture
             sqlite3_result_double(context, date?.timeIntervalSinceReferenceDate ?? seconds)
         default: return false
@@ -140,7 +140,7 @@ enum SQLiteColumnValue {
         }
     }
 
-    /// Returns the error of a value that is not what its column is taken for.
+    /// Returns the error for a value that does not have its column's form.
     static func mismatch(_ value: SQLiteRawValue, _ code: Int32, _ place: String, key: String? = nil) -> NSError {
         let row = key.map { ", in the row with the key \($0)," } ?? ""
         var mistake = ""
@@ -170,7 +170,7 @@ extension SQLiteRawValue {
 
 /// The keys of rows that are not one integer or one text: JSON arrays. The bytes of a BLOB are an array with their digits.
 enum SQLiteKeys {
-    /// Returns the text of a key; nil where a part is NULL.
+    /// Returns the text of a key; nil if a part is NULL.
     static func text(_ parts: [SQLiteRawValue]) -> String? {
         var elements: [Any] = []
         for part in parts {
@@ -190,7 +190,7 @@ enum SQLiteKeys {
     /// Returns bytes in hexadecimal digits.
     static func digits(_ bytes: some Sequence<UInt8>) -> String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
-    /// Returns the parts of a key; none for a text that is no key.
+    /// Returns the parts of a key; empty for a text that is not a key.
     static func parts(_ text: String) -> [SQLiteRawValue] {
         guard let elements = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [Any] else { return [] }
         return elements.map { element in

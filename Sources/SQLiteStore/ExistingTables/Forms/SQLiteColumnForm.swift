@@ -23,10 +23,10 @@ struct SQLiteColumnForm: Hashable, Sendable {
     let kind: Kind
     /// The table and the column, for messages.
     let place: String
-    /// Whether conditions are about the column itself, whose index they reach. The values that would not be compared right are looked for before,
+    /// Whether conditions are about the column itself, so that they can use its index. Values that would be compared wrongly are searched for first,
     /// see ``exception(_:)``.
     let isPlain: Bool
-    /// What SQLite makes of values that are written.
+    /// The conversion that SQLite applies to written values.
     private let affinity: SQLiteColumnType.Affinity
     private let isBinary: Bool
 
@@ -37,7 +37,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
 
     // MARK: The form of a type
 
-    /// The form of a type, as the type itself and its values suggest; nil where they do not.
+    /// The form that a type and its values suggest; nil if they suggest none.
     init?(_ type: SQLiteColumnType) {
         let values = type.values
         let natural: Kind? =
@@ -87,7 +87,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
             case .decimal: type.affinity == .numeric || type.affinity == .integer || type.affinity == .real
             case .text: type.affinity == .text
             case .bytes: type.affinity == .none
-            // Nothing is compared.
+            // JSON values are not compared.
             case .json: true
             case .spelled, .uuid, .date: false
             }
@@ -96,7 +96,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
         isPlain = isNative && (isCertain || (type.isIndexed && !type.hasUnknownCollation) || kind == .json)
     }
 
-    /// The form of a type for an attribute of a storage; nil where the attribute cannot hold the type.
+    /// The form of a type for an attribute of a storage; nil if the attribute cannot hold the type.
     init?(_ type: SQLiteColumnType, for storage: SQLStorage) {
         let affinity = type.affinity
         let kind: Kind? =
@@ -120,16 +120,16 @@ struct SQLiteColumnForm: Hashable, Sendable {
 
     // MARK: Statements
 
-    /// Returns what selects a column.
+    /// Returns the SQL that selects a column.
     ///
     /// - Parameter key: The names of the columns of the row's key, for errors.
     func selected(_ column: String, key: [String]) -> String {
-        // By code points, as in memory, whatever the order of the column is. A column by itself is better: an index is used for it in more places.
+        // By code points, as in memory, whatever the order of the column is. A plain column is better: more clauses can then use an index.
         if isPlain { return kind == .text && !isBinary ? "\(column) COLLATE BINARY" : column }
         return "CoreDataColumn(\(column), \(code), \(([sqlLiteral(place)] + key.prefix(10)).joined(separator: ", ")))"
     }
 
-    /// The condition that a value of a plain column is of another kind than its form, for which an index is used; nil where there is none.
+    /// The condition that a value of a plain column is of another kind than its form. An index serves it. It is nil if there can be no such value.
     func exception(_ column: String) -> String? {
         guard isPlain else { return nil }
         // NULL, numbers, texts and bytes have this order.
@@ -159,7 +159,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
         }
     }
 
-    /// What the column must hold, in messages.
+    /// The values that the column must hold, in messages.
     static func name(ofCode code: Int32) -> String {
         switch code {
         case 1: "an integer"
@@ -180,7 +180,7 @@ enum SQLiteUUIDStyle: Hashable, Sendable {
     case text(hasHyphens: Bool, isUpper: Bool)
     case bytes
 
-    /// The style of a column's values, or of its type where there are none.
+    /// The style of a column's values, or the one that its type suggests if there are none.
     init(_ type: SQLiteColumnType) {
         if let text = type.values.firstText {
             self = .text(hasHyphens: text.utf8.count == 36, isUpper: text.contains { $0.isUppercase })
@@ -226,7 +226,7 @@ enum SQLiteDateForm: Hashable, Sendable {
     case text(DateStyle)
     case number(Unit)
 
-    /// The form of a column's values, or of its type where there are none.
+    /// The form of a column's values, or the one that its type suggests if there are none.
     init(_ type: SQLiteColumnType) {
         let values = type.values
         if values.numbers > values.texts || values.count == 0 && (type.affinity == .integer || type.affinity == .real) {
@@ -237,7 +237,7 @@ enum SQLiteDateForm: Hashable, Sendable {
         }
     }
 
-    /// Returns the value of seconds since 2001; nil where the form does not have it.
+    /// Returns the value of seconds since 2001; nil if the form cannot hold it.
     func value(_ seconds: Double, isReal: Bool) -> SQLiteRawValue? {
         switch self {
         case .text(let style): return DateText.text(seconds, style).map(SQLiteRawValue.text)
@@ -245,7 +245,7 @@ enum SQLiteDateForm: Hashable, Sendable {
             let number = unit.count.number(seconds)
             if isReal { return .real(number) }
             let whole = number.rounded()
-            // Seconds have a fraction where the date has one.
+            // Seconds have a fraction if the date has one.
             if unit == .seconds, whole != number { return .real(number) }
             return whole.magnitude < 9e18 ? .integer(Int64(whole)) : nil
         }

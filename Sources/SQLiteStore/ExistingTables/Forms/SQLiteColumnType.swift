@@ -2,9 +2,9 @@ internal import Foundation
 internal import PropertyLists
 internal import SQLQueries
 
-/// The type of a column of another program's table: what was declared, and what its values look like where that leaves it open.
+/// The type of a column of another program's table: its declaration, and the appearance of its values if the declaration is ambiguous.
 struct SQLiteColumnType: Sendable {
-    /// What SQLite makes of values that are put into a column, by its declared type.
+    /// The conversion that SQLite applies to values that are put into a column, according to its declared type.
     enum Affinity: Sendable {
         case integer, real, numeric, text, none
 
@@ -26,7 +26,7 @@ struct SQLiteColumnType: Sendable {
 
     /// The table and the column, for messages.
     let place: String
-    /// The type as it was declared; empty for none.
+    /// The declared type; empty for none.
     let declared: String
     let affinity: Affinity
     /// Whether SQLite itself takes no value of another kind.
@@ -35,21 +35,21 @@ struct SQLiteColumnType: Sendable {
     var isRowNumber = false
     /// Whether an index begins with the column.
     var isIndexed = false
-    /// How the column compares texts, in capitals; nil where that is not known.
+    /// The collation of the column, in capitals; nil if it is unknown.
     var collation: String?
-    /// Whether the column compares texts by their bytes, as far as that is known.
+    /// Whether the column is known to compare texts by their bytes.
     var isBinary: Bool { collation == "BINARY" }
     /// Whether texts are compared by a collation that only the program has which made the table.
     var hasUnknownCollation = false
-    /// Whether a condition has to say that texts are compared by their bytes: the column has an unknown collation, or is that of a view, whose collation is
-    /// another column's.
+    /// Whether a condition must state that texts are compared by their bytes: the column has an unknown collation, or belongs to a view and has the
+    /// collation of another column.
     var needsCollation: Bool { hasUnknownCollation || (collation == nil && !isRowNumber && affinity == .text) }
-    /// Whether a rule of the table says that values are JSON.
+    /// Whether a rule of the table declares that values are JSON.
     var isJSON = false
-    /// What some values look like.
+    /// The appearance of some values.
     var values = SQLiteColumnValues()
 
-    /// The declared type in capitals, without what is in parentheses.
+    /// The declared type in capitals, without its parentheses.
     var word: String {
         let word = declared.uppercased().prefix { $0 != "(" }
         return word.trimmingCharacters(in: .whitespaces)
@@ -74,7 +74,7 @@ struct SQLiteColumnType: Sendable {
     }
 }
 
-/// What some values of a column look like.
+/// The appearance of some values of a column.
 struct SQLiteColumnValues: Sendable {
     /// How many values there are of each kind.
     var integers = 0
@@ -87,7 +87,7 @@ struct SQLiteColumnValues: Sendable {
     var largest = 0.0
     /// Whether all texts are UUIDs, and all blobs have the size of one.
     var areUUIDs = true
-    /// The form of the first text that is a date; nil where a text is none.
+    /// The form of the first text that is a date; nil if a text is not a date.
     var date: DateStyle?
     var areDates = true
     /// The first text, for the case of letters in UUIDs.
@@ -106,14 +106,14 @@ struct SQLiteColumnValues: Sendable {
         case .real(let number):
             reals += 1
             areFlags = false
-            // Infinite ones say nothing of the unit.
+            // Infinite numbers do not reveal the unit.
             if number.isFinite { largest = max(largest, number.magnitude) }
         case .text(let text):
             texts += 1
             firstText = firstText ?? text
             if SQLiteUUIDs.uuid(text) == nil { areUUIDs = false }
             if let style = DateStyle(of: text) {
-                // One with a time says more than a day.
+                // A value with a time is more specific than a day.
                 if date == nil || (date?.isDay ?? false) { date = style }
             } else {
                 areDates = false

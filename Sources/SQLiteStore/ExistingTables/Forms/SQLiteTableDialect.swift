@@ -17,7 +17,7 @@ enum SQLiteTableDialect: TableDialect {
     static func declared(_ type: SQLiteColumnType) -> String { type.declared.isEmpty ? "no type" : type.declared }
     static func form(of type: SQLiteColumnType) -> SQLiteColumnForm? { SQLiteColumnForm(type) }
     static func form(of type: SQLiteColumnType, for storage: SQLStorage) -> SQLiteColumnForm? { SQLiteColumnForm(type, for: storage) }
-    // Every column of integers holds those of 64 bits; a value that an attribute does not hold is an error when it is read.
+    // Every integer column holds 64-bit integers; a value that an attribute cannot hold is an error when it is read.
     static func bits(of form: SQLiteColumnForm) -> Int? { nil }
     static func isUUID(_ form: SQLiteColumnForm) -> Bool { if case .uuid = form.kind { true } else { false } }
     static var enforcesReferences: Bool { false }
@@ -55,7 +55,7 @@ enum SQLiteTableDialect: TableDialect {
     static func placeholder(_ number: Int) -> String { "?\(number)" }
     static func literal(_ number: Int64) -> String { "\(number)" }
     static func selected(_ column: String, _ form: SQLiteColumnForm, key: [String]) -> String { form.selected(column, key: key) }
-    // Dates are converted row by row: infinite ones are what they are read as.
+    // Dates are converted row by row, which includes infinite ones.
     static func bounded(_ selected: String, _ form: SQLiteColumnForm) -> String? { nil }
     static func written(_ parameter: String, _ form: SQLiteColumnForm, _ type: SQLiteColumnType) -> String { parameter }
 
@@ -99,13 +99,13 @@ enum SQLiteTableDialect: TableDialect {
     }
 
     static func isComparable(_ type: SQLiteColumnType) -> Bool {
-        // Other collations are those of its program.
+        // Other collations belong to the file's program.
         ["BINARY", "NOCASE", "RTRIM"].contains(type.collation)
     }
 
     // MARK: Keys
 
-    // Other collations are those of its program.
+    // Other collations belong to the file's program.
     static func hasSpellings(_ column: Column) -> Bool { ["NOCASE", "RTRIM"].contains(column.type.collation) }
 
     static func equal(_ name: String, _ column: Column, _ value: String, as target: Column) -> String {
@@ -122,7 +122,7 @@ enum SQLiteTableDialect: TableDialect {
     static func kind(of columns: [Column], target: Key?) -> (kind: SQLKeyKind, isPlain: Bool) {
         if let target, target.columns.count == columns.count {
             if target.isPlain { return (target.kind, true) }
-            // Values of several columns are compared as they are.
+            // Values of several columns are compared unchanged.
             let areAlike = zip(columns, target.columns).allSatisfy { $0.type.affinity == $1.type.affinity }
             return (.text, !areAlike)
         }
@@ -130,7 +130,7 @@ enum SQLiteTableDialect: TableDialect {
         return switch columns[0].type.affinity {
         case .integer: (.integer, true)
         case .text: (.text, true)
-        // Each value says what it is.
+        // Each value has a type of its own.
         case .numeric, .real, .none: (.text, false)
         }
     }
@@ -151,7 +151,7 @@ enum SQLiteTableDialect: TableDialect {
     static func key(of parts: [Any], _ columns: [Column]) -> String? {
         guard let json = try? JSONSerialization.data(withJSONObject: parts) else { return nil }
         let values = zip(SQLiteKeys.parts(String(decoding: json, as: UTF8.self)), columns).map { value, column -> SQLiteRawValue in
-            // A number that is written as a text, and the other way round, is what the column would make of it.
+            // A number that is written as a text, or a text as a number, becomes what the column would make of it.
             switch (value, column.type.affinity) {
             case (.text(let text), .integer): Int64(text).map { .integer($0) } ?? value
             case (.integer(let number), .text): .text(String(number))

@@ -8,18 +8,18 @@ internal import SQLQueries
 extension SQLiteTableSave {
     // MARK: Unique values
 
-    /// Gives one of the columns of a row another value, so that others may have that which it has.
+    /// Gives one of the columns of a row a temporary value, so that other rows can take its value.
     func park(_ change: StoreChange, _ columns: [CatalogueColumn<SQLiteTableDialect>]) throws {
         let table = mapping.table(try tables.sqlEntity(change.entity))
         // The rules of the table are for the values that the row has in the end.
         try connection.execute("PRAGMA ignore_check_constraints = ON")
         let outcome = Result { try giveFreeValue(change, columns, table) }
-        // Later statements must not escape the rules: where that fails, the save does.
+        // Later statements must not escape the rules: if this fails, the save fails.
         try connection.execute("PRAGMA ignore_check_constraints = OFF")
         try outcome.get()
     }
 
-    /// Gives the first column that takes one a value that no row has.
+    /// Gives a value that no row has to the first column that accepts one.
     private func giveFreeValue(_ change: StoreChange, _ columns: [CatalogueColumn<SQLiteTableDialect>], _ table: Table) throws {
         for column in columns {
             for value in SQLiteTableDialect.parkingValues(of: column, table) {
@@ -34,10 +34,10 @@ extension SQLiteTableSave {
                 { continue }
             }
         }
-        // The statement that needs the value says what is wrong.
+        // The statement that needs the value reports the error.
     }
 
-    /// Returns what knows which of the rows to be changed have a place in an index for some rows.
+    /// Returns the membership test for partial indexes, for the rows to be changed.
     func membership() throws -> Order.Membership {
         struct Place: Hashable {
             let id: NSManagedObjectID
@@ -74,7 +74,7 @@ extension SQLiteTableSave {
         return groups.values.sorted { $0.entity.number < $1.entity.number }
     }
 
-    /// Throws where a row that is to be changed, deleted, or to be unchanged is not as it was read.
+    /// Throws if a row that the save changes, deletes, or requires to be unchanged differs from the version that was read.
     func checkVersions() throws {
         let updated = try changes.updated.filter { !mapping.table(try tables.sqlEntity($0.entity)).columnSlots(of: $0).isEmpty }
         var mismatched: [StoreChange] = []
@@ -94,7 +94,7 @@ extension SQLiteTableSave {
         if !mismatched.isEmpty { throw StoreConflicts(try versionConflicts(mismatched)) }
     }
 
-    /// Returns the rows of deleted objects that were never read: what they refer to counts for the order.
+    /// Returns the rows of deleted objects that were never read: their references determine the order.
     func unreadRows() throws -> [NSManagedObjectID: Row] {
         let unread = changes.deleted.filter { $0.base == nil }
         if unread.isEmpty { return [:] }
@@ -103,11 +103,11 @@ extension SQLiteTableSave {
         return Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Throws where a row was not written, or not deleted, that should be.
+    /// Throws if a row that should have been written or deleted was not.
     func checkWritten() throws {
         var left = unwritten
         if !undeleted.isEmpty {
-            // The others are gone because the save has deleted what they referred to.
+            // The other rows are gone because the save has deleted the rows that they referred to.
             var failures: [NSManagedObjectID: UnreadObjects.Failure] = [:]
             let there = Set(try reader.readRows(undeleted.map(\.objectID), &failures).map(\.knownObjectID)).union(failures.keys)
             left += undeleted.filter { there.contains(resolved($0.objectID)) }
@@ -156,7 +156,7 @@ private struct SQLiteTableOwners: ConflictFinding {
         else {
             return []
         }
-        // An object that is yet to be inserted is nobody's.
+        // No stored row refers to an object that is yet to be inserted.
         let isNew = key.contains { value in
             if case .object(let reference) = value, let id = reference.object as? NSManagedObjectID { id.isTemporaryID } else { false }
         }
@@ -165,10 +165,10 @@ private struct SQLiteTableOwners: ConflictFinding {
             PredicateTree.compare(.keyPath([name]), .equal, .constant(value))
         }
         var query = StoreQuery(entity.entity).with(predicate: NSPredicate(tree: .and(parts)))
-        // What a transformer makes of a value has no SQL.
+        // Transformed values have no SQL.
         query.allowsEvaluationInMemory = true
         guard case .rows(let rows) = try reader.answer(query, entity) else { return [] }
-        // A predicate finds every canonically equal spelling of a text, and the table tells them apart.
+        // A predicate finds every canonically equivalent spelling of a text, but the table distinguishes them.
         return rows.filter { row in
             guard let found = constraint.key(of: row), found == key else { return true }
             return UniqueValues(found) == UniqueValues(key)

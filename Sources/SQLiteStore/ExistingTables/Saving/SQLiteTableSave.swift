@@ -6,7 +6,7 @@ internal import Predicates
 internal import SQLQueries
 
 /// One save to the tables of another program, within its transaction.
-// Used by the thread that has the connection that writes.
+// Used by the thread that has the writing connection.
 struct SQLiteTableSave {
     typealias Table = MappedTable<SQLiteTableDialect>
     typealias Order = MappedSaveOrder<SQLiteTableDialect>
@@ -21,7 +21,7 @@ struct SQLiteTableSave {
     /// The objects whose rows were not there to be updated, or to be deleted.
     var unwritten: [StoreChange] = []
     var undeleted: [StoreChange] = []
-    /// The pairs that are written already: both ends of a relationship tell of each.
+    /// The pairs that are written already: both ends of a relationship report each pair.
     private var pairs: Set<MappedPair> = []
 
     init(_ tables: SQLiteTables, _ reader: SQLiteTableReader, _ changes: StoreChangeSet) {
@@ -30,14 +30,14 @@ struct SQLiteTableSave {
 
     /// Writes everything, up to the commit.
     ///
-    /// - Parameter looksAtValues: Whether unique values are given up before others take them. It takes longer.
+    /// - Parameter looksAtValues: Whether unique values are given up before other rows take them. It takes longer.
     /// - Returns: The rows as they are now, and whether another order could be tried.
     /// - Throws: ``StoreConflicts``; code 134030 for what cannot be written; SQLite's errors.
     mutating func write(looksAtValues: Bool) throws -> SaveOutcome {
         // Keys are looked at when all rows are written: some of them refer to each other.
         try connection.execute("PRAGMA defer_foreign_keys = ON")
         try checkUniqueness()
-        // Nobody else writes until the transaction ends. Later, rows may have been changed by the save itself: by its foreign keys and triggers.
+        // No other connection writes until the transaction ends. Later, the save itself may have changed rows, through foreign keys and triggers.
         try checkVersions()
         let order = try Order(
             changes, mapping, tables.sqlEntity, current: unreadRows(), membership: looksAtValues ? try membership() : nil)
@@ -114,9 +114,9 @@ struct SQLiteTableSave {
         if change.objectID.isTemporaryID { assigned[change.objectID] = id }
     }
 
-    /// Updates the changed columns of a row that is as it was read.
+    /// Updates the changed columns of a row that is unchanged since it was read.
     ///
-    /// - Parameter slots: The properties to write, whatever the row is; nil for those that were changed.
+    /// - Parameter slots: The properties to write, whatever the version of the row is; nil for all changed ones.
     private mutating func update(_ change: StoreChange, slots: Set<Int>? = nil) throws {
         guard let row = change.row else { return }
         let entity = try tables.sqlEntity(change.entity)
@@ -168,7 +168,7 @@ struct SQLiteTableSave {
         }
     }
 
-    /// Writes the pairs of many-to-many relationships: those that go before those that come, which may be unique.
+    /// Writes the pairs of many-to-many relationships. Deletions come before insertions, which may have to be unique.
     private mutating func writePairs() throws {
         for isNew in [false, true] {
             for change in changes.inserted + changes.updated where !change.lists.isEmpty {
@@ -259,7 +259,7 @@ extension SQLiteTableSave: MappedValueWriting {
         case .boolean: return .integer(place.load(as: Int64.self) == 0 ? 0 : 1)
         case .double:
             let number = place.load(as: Double.self)
-            // SQLite stores NULL for it.
+            // SQLite stores NULL instead of NaN.
             if number.isNaN { throw unsavable(attribute, "\(form.place) does not hold a number that is none.", row) }
             return .real(number)
         case .text: return .text(row.text(at: slot))

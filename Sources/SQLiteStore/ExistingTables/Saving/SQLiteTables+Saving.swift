@@ -7,8 +7,8 @@ internal import SQLQueries
 extension SQLiteTables {
     /// Writes everything in one transaction.
     ///
-    /// - Throws: ``StoreConflicts`` where others have changed the rows since they were read, code 134030 for what cannot be written, 1551, 1550, 1570 and 133000
-    ///   for the rules of the tables, 134090 where others keep the file locked for too long.
+    /// - Throws: ``StoreConflicts`` if others have changed the rows since they were read; code 134030 for values that cannot be written; 1551, 1550,
+    ///   1570 and 133000 for the rules of the tables; 134090 if others keep the file locked for too long.
     func save(_ changes: StoreChangeSet) throws -> SaveOutcome {
         try MappedSaveOrder<SQLiteTableDialect>.checkWritable(changes, mapping, sqlEntity)
         return try writing { reader in
@@ -69,7 +69,7 @@ extension SQLiteTables {
         let changed = changes.inserted + changes.updated + changes.deleted
         let columns = changed.compactMap { mapping.schema.entity($0.entity) }.flatMap { mapping.table($0).relation.columns }
         let column = columns.first { $0.type.hasUnknownCollation }
-        // Of a table whose rows are in such an order, SQLite says no more than that it cannot read it.
+        // If a table's rows are in such an order, SQLite only reports that it cannot read the table.
         guard SQLiteLimits.isMissingCollation(error) || column != nil else { return nil }
         let name = (column?.type.collation).map { " (\($0))" } ?? ""
         return CoreDataError.make(

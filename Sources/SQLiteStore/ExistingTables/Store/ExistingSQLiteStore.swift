@@ -4,25 +4,25 @@ internal import MappedTables
 @_spi(Stores) package import ObjectGraph
 package import SQLQueries
 
-/// The store about the tables of another program in a SQLite file.
+/// The store for the tables of another program in a SQLite file.
 ///
-/// Programs use it as an `NSPersistentStore`. Reading changes no byte of the file; saving changes its rows, and nothing else of it.
+/// Programs use it as an `NSPersistentStore`. Reading changes no byte of the file; saving changes only its rows.
 // Unchecked: `opening`, `tables`, `timeout`, `keepsFiles` and `openedMetadata` are set once, before the store is shared; `tables` guards itself.
 package final class ExistingSQLiteStore: NSPersistentStore, @unchecked Sendable {
     private var opening: (connection: SQLConnection, mapping: SQLiteTables.Mapped)?
     private(set) var tables: SQLiteTables!
     private var timeout = SQLiteStoreDefaults.timeout
-    /// Whether reading leaves the files beside the file as they are, see ``SQLiteKeepsFilesOption``.
+    /// Whether reading leaves the files beside the database unchanged, see ``SQLiteKeepsFilesOption``.
     private var keepsFiles = false
     /// The metadata that were made at opening.
     private var openedMetadata: [String: Any] = [:]
 
-    /// True: the tables decide, not hashes that somebody has written.
+    /// True: the tables themselves show whether the model fits, not stored hashes.
     package override class var checksModelVersion: Bool { true }
 
     /// Opens the file and compares the model with its tables. The coordinator makes the metadata: the UUID is that of the URL.
     ///
-    /// - Throws: Code 260 where there is no file, 259 where it is none of SQLite's, 134020 with every difference between model and tables.
+    /// - Throws: Code 260 if there is no file, 259 if it is not a SQLite file, 134020 with every difference between model and tables.
     package override func loadMetadata() throws {
         guard let url, url.isFileURL else {
             throw CoreDataError.make(
@@ -61,7 +61,7 @@ package final class ExistingSQLiteStore: NSPersistentStore, @unchecked Sendable 
         return try tables.reading { try $0.explanation(query, entity) }
     }
 
-    /// Whether the metadata are those that were made at opening.
+    /// Whether the metadata are still those that were made at opening.
     private var hasNewMetadata: Bool { !NSDictionary(dictionary: metadata ?? [:]).isEqual(NSDictionary(dictionary: openedMetadata)) }
 }
 
@@ -109,7 +109,7 @@ extension ExistingSQLiteStore: KeySpellingStore {
 }
 
 extension ExistingSQLiteStore: LateIdentityStore {
-    /// The database gives the keys, or they are among the values.
+    /// The database assigns the keys, or they are among the values.
     package func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?] {
         Array(repeating: nil, count: new.count)
     }

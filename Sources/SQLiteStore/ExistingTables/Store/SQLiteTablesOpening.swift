@@ -10,13 +10,13 @@ struct SQLiteTablesOpening {
     var timeout = SQLiteStoreDefaults.timeout
     var keepsFiles = false
 
-    /// The names of the columns that statements have for what every row has.
+    /// The column names by which statements refer to the key, entity and version of every row.
     static let identity = SQLIdentityColumns(
         key: TableNames.identifier("id"), entity: TableNames.identifier("entity"), version: TableNames.identifier("version"))
 
     /// Opens a connection.
     ///
-    /// - Throws: Code 260 where there is no file, 134080 for a library that is too old, and SQLite's errors.
+    /// - Throws: Code 260 if there is no file, 134080 for a library that is too old, and SQLite's errors.
     func connect() throws -> SQLConnection {
         guard sqlite3_libversion_number() >= 3_037_000 else {
             throw CoreDataError.make(

@@ -3,8 +3,8 @@ package import Foundation
 @_spi(Stores) package import ObjectGraph
 package import SQLQueries
 
-/// Reads a file with Core Data's layout below the object graph, and leaves it and the files beside it as they are: for tools that look at files
-/// whose model is missing, or whose rows do not keep the rules.
+/// Reads a file with Core Data's layout below the object graph, and leaves it and the files beside it unchanged: for tools that examine files whose
+/// model is missing, or whose rows violate the rules.
 // Used by one thread at a time.
 package final class SQLiteInspection {
     /// A value of a column.
@@ -34,7 +34,7 @@ package final class SQLiteInspection {
         } catch { return SQLiteFiles.isUnfinished(error as NSError) }
     }
 
-    /// Copies the database to a new place, with its external data files, which get further names where the disk has such.
+    /// Copies the database to a new place, with its external data files, which get additional names if the disk supports them.
     ///
     /// - Parameter url: The place of the store, beside which its external data files are.
     package func copy(of url: URL, to copy: URL) throws {
@@ -42,7 +42,7 @@ package final class SQLiteInspection {
         try SQLiteFileCopy.copyExternalFiles(from: url, to: copy, links: true)
     }
 
-    /// Returns the model that the store keeps of itself, with the version hashes of the metadata; nil where it keeps none.
+    /// Returns the model that the store keeps of itself, with the version hashes of the metadata; nil if it keeps none.
     ///
     /// - Throws: Code 259 for a model that cannot be read.
     package func model() throws -> NSManagedObjectModel? {
@@ -85,7 +85,7 @@ package final class SQLiteInspection {
 
     /// Calls `body` with each row of a statement, as it is read.
     ///
-    /// - Throws: SQLite's errors, and what `body` throws.
+    /// - Throws: SQLite's errors, and the errors of `body`.
     package func forEachRow(_ sql: String, _ body: ([Cell]) throws -> Void) throws {
         let statement = try SQLStatement(sql, connection: connection, isKept: false)
         let count = Int(sqlite3_column_count(statement.handle))

@@ -80,7 +80,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns changes of a transaction in their order, those of entities that the model has.
+    /// Returns changes of a transaction in their order, limited to entities that the model has.
     ///
     /// - Parameter page: Their places among all of them.
     /// - Throws: The errors of reading.

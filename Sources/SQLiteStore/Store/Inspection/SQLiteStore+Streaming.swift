@@ -13,14 +13,14 @@ extension SQLiteStore {
         }
     }
 
-    /// Calls `body` with the IDs that a query finds, some at a time. Of all of them, only the keys are in memory, some 8 or 12 bytes each.
+    /// Calls `body` with the IDs that a query finds, in batches. Only the keys of the whole result are in memory, some 8 or 12 bytes each.
     ///
-    /// What `body` fetches from the store meanwhile may be newer than the keys.
+    /// Objects that `body` fetches from the store meanwhile may be newer than the keys.
     ///
     /// - Parameters:
     ///   - query: A query for IDs.
     ///   - size: The maximum number of IDs at once.
-    /// - Throws: The errors of the fetch, and what `body` throws, which ends it.
+    /// - Throws: The errors of the fetch, and an error of `body`, which ends it.
     package func forEachPart(of query: StoreQuery, size: Int, _ body: ([NSManagedObjectID]) throws -> Void) throws {
         let entity = try sqlEntity(query.entity)
         let isOfOneEntity = entity.numbers.count == 1

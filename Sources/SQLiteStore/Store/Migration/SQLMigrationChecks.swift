@@ -2,8 +2,8 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// Finds the rows of the older version that the newer one forbids: without a required value, with a number that its type cannot hold, or equal to
-/// another in what must be unique. Repairs them once they are rows of the newer version.
+/// Finds the rows of the older version that the newer one forbids: rows without a required value, with a number that its type cannot hold, or with
+/// values that must be unique and are not. Repairs them once they are rows of the newer version.
 struct SQLMigrationChecks {
     /// A rule, over the rows of the older version.
     struct Check {

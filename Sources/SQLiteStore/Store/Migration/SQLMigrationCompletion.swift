@@ -5,7 +5,7 @@ internal import Logging
 internal import Predicates
 internal import SQLQueries
 
-/// What migrations in place and into a copy have in common, on a connection whose main database becomes the newer version.
+/// The common part of migrations in place and into a copy, on a connection whose main database becomes the newer version.
 struct SQLMigrationCompletion {
     let plan: SQLMigrationPlan
     let mapping: InferredMapping
@@ -15,7 +15,7 @@ struct SQLMigrationCompletion {
     let highestKeys: [Int64: Int64]
     let store: URL
 
-    /// The same with nothing put off: a copy is complete.
+    /// The same without deferred steps: a copy is complete.
     var withoutDeferral: SQLMigrationCompletion {
         var whole = self
         whole.rules.deferred = false
@@ -40,7 +40,7 @@ struct SQLMigrationCompletion {
 
     // MARK: Indexes and triggers
 
-    /// Creates an index. A constraint that kept rows violate has none.
+    /// Creates an index. A constraint that existing rows violate gets none.
     func create(_ index: SQLIndex, on connection: SQLConnection) throws {
         do {
             try connection.execute(index.sql)
@@ -87,8 +87,8 @@ struct SQLMigrationCompletion {
         try SQLiteModelCache.write(mapping.destination, to: connection)
     }
 
-    /// The metadata: those of the older version with the hashes of the newer one. An entity that is as before keeps the hash that the store was
-    /// written with, which may be Apple's.
+    /// The metadata: those of the older version with the hashes of the newer one. An unchanged entity keeps the hash that the store was written with,
+    /// which may be Apple's.
     private var newMetadata: [String: Any] {
         var made = SQLiteMetadata.make(for: plan.destination.entities.map(\.entity), of: mapping.destination)
         var hashes = made[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
@@ -118,7 +118,7 @@ struct SQLMigrationCompletion {
         case .triggers(let triggers):
             guard let sql = triggers.first?.sql, let begin = sql.range(of: " BEGIN "), let end = sql.range(of: " END", options: .backwards)
             else { return }
-            // What the trigger does for a new row is done for each row that there is.
+            // The action of the trigger for a new row is applied to each existing row.
             let body = String(sql[begin.upperBound..<end.lowerBound])
                 .replacing("NEW.Z_PK", with: "?1")
                 .replacing(/NEW\.("(?:[^"]|"")*"|\w+)/) { "(SELECT \($0.1) FROM \(entity.table) WHERE Z_PK = ?1)" }
@@ -179,7 +179,7 @@ struct SQLMigrationCompletion {
 
     /// Calls `body` for each row of a query that may change the rows.
     private func each(_ sql: String, _ connection: SQLConnection, _ body: (SQLStatement) throws -> Void) throws {
-        // By keys: a query that goes on while its rows are changed may meet one twice.
+        // By keys: a query that continues while its rows are changed may return one twice.
         let ordered = sql + (sql.contains(" WHERE ") ? " AND" : " WHERE") + " Z_PK > ?1 ORDER BY Z_PK LIMIT 1"
         let query = try connection.statement(ordered)
         query.begin()

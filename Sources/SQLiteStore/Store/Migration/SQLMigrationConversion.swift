@@ -2,10 +2,10 @@ internal import SQLQueries
 
 /// The conversions of values between columns.
 enum SQLMigrationConversion {
-    /// The function that reads a value which is kept in a file of its own.
+    /// The function that reads a value from its external file.
     static let inlineFunction = "CoreDataInlineValue"
 
-    /// Returns the value of a column in another form; nil where it stays as it is.
+    /// Returns the value of a column in another form; nil if it stays unchanged.
     static func expression(_ column: String, from old: SQLStorage, to new: SQLStorage) -> String? {
         let number: String
         if case .decimal = old {

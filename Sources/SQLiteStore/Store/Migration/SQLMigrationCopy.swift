@@ -5,13 +5,13 @@ internal import Logging
 internal import Platform
 internal import SQLQueries
 
-/// Migrates a store into a copy beside it, batch by batch, which takes its place once it is complete and synchronized.
+/// Migrates a store into a copy beside it, batch by batch. The copy replaces the store once it is complete and synchronized.
 ///
-/// The copy records what it is made from and how far it is: after a kill, the next migration goes on where this one was.
+/// The copy records its source and its progress: if the migration is killed, the next one continues where this one stopped.
 struct SQLMigrationCopy {
     let completion: SQLMigrationCompletion
     let url: URL
-    /// What the copy is made from; another copy is not continued.
+    /// The fingerprint of the copy's source; a copy of another source is not continued.
     let fingerprint: String
     let timeout: TimeInterval
     let settings: [String]
@@ -44,14 +44,14 @@ struct SQLMigrationCopy {
         try connection.execute("PRAGMA main.journal_mode = DELETE")
         try FileCalls.synchronize(place)
         try SQLiteFileMove.rename(place, to: url)
-        // Nobody else has used the older version meanwhile: the connection has held its lock.
+        // The older version was unchanged meanwhile: the connection has held its lock.
         withExtendedLifetime(connection) {}
     }
 
     // MARK: Opening
 
-    /// Opens the copy, a known one or a new one, with the older version as the database `old`, which nobody else can use until the connection is
-    /// closed.
+    /// Opens the copy, an existing one or a new one, with the older version as the database `old`, which no other connection can use until this one
+    /// is closed.
     private func open(_ place: URL) throws -> SQLConnection {
         if FileManager.default.fileExists(atPath: place.path) {
             do {
@@ -59,7 +59,7 @@ struct SQLMigrationCopy {
                 let found = try connection.texts("SELECT Z_VALUE FROM Z_MIGRATION WHERE Z_KEY = 'fingerprint'").first?.first
                 if found == fingerprint { return connection }
             } catch let error as NSError {
-                // A copy that cannot be read is made anew; the store itself must not be in use.
+                // An unreadable copy is made again; the store itself must not be in use.
                 if error.code == NSPersistentStoreTimeoutError { throw error }
             }
             Self.remove(of: url)
@@ -78,7 +78,7 @@ struct SQLMigrationCopy {
     private func prepared(_ place: URL) throws -> SQLConnection {
         let connection = try SQLiteFiles.connectForWriting(place, timeout: timeout, creates: true)
         for setting in settings { try connection.execute(setting) }
-        // Nobody else uses the copy, whose journal stays open.
+        // No other connection uses the copy, whose journal stays open.
         _ = try connection.texts("PRAGMA main.locking_mode = EXCLUSIVE")
         // New pages need no journal: a batch is written once.
         _ = try connection.texts("PRAGMA main.journal_mode = TRUNCATE")
@@ -88,7 +88,8 @@ struct SQLMigrationCopy {
             try statement.run()
         }
         _ = try connection.texts("PRAGMA old.locking_mode = EXCLUSIVE")
-        // Nothing is written to the older version. With a journal of its own each batch would need a third one, about both, and syncs of them.
+        // Nothing is written to the older version. With a journal file of its own, each batch would need a third journal about both databases, and
+        // syncs of all of them.
         _ = try connection.texts("PRAGMA old.journal_mode = MEMORY")
         try connection.execute("PRAGMA old.synchronous = EXTRA; BEGIN EXCLUSIVE; COMMIT")
         try SQLTriggerFunctions.register(on: connection)
@@ -225,7 +226,7 @@ struct SQLMigrationCopy {
             next: "Give the relationship an inverse, or choose to repair such rows.", info: [NSFilePathErrorKey: url.path])
     }
 
-    // MARK: What is not of the model
+    // MARK: Contents outside of the model
 
     /// Copies the history and whatever else is in the file, with its indexes, views and triggers.
     private func copyOthers(_ connection: SQLConnection, _ done: inout [String: String]) throws {

@@ -3,7 +3,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// Migrates a store in place, in one transaction: tables and columns are added, renamed and dropped, and rows only changed where a value is.
+/// Migrates a store in place, in one transaction: tables and columns are added, renamed and dropped, and rows are only changed if a value is.
 struct SQLMigrationInPlace {
     let completion: SQLMigrationCompletion
     let connection: SQLConnection
@@ -17,7 +17,7 @@ struct SQLMigrationInPlace {
         (self.completion, self.connection) = (completion, connection)
     }
 
-    /// About how many rows are written anew.
+    /// The approximate number of rows that are rewritten.
     ///
     /// - Parameter highestKeys: The largest keys by root entity number, which are known without counting rows.
     static func rewrittenRows(_ plan: SQLMigrationPlan, highestKeys: [Int64: Int64], deferred: Bool) -> Int64 {
@@ -36,7 +36,7 @@ struct SQLMigrationInPlace {
         return count
     }
 
-    /// Returns whether a new column gets values that SQLite cannot give it by a default.
+    /// Returns whether a new column gets values that a default in SQLite cannot provide.
     private static func needsUpdate(_ column: SQLMigrationPlan.Column, _ table: SQLMigrationPlan.Table) -> Bool {
         let literals = table.numbers.map { column.values[$0]?.fallback }
         return column.values.values.allSatisfy { $0.column == nil } && Set(literals).count > 1
@@ -57,7 +57,7 @@ struct SQLMigrationInPlace {
         for step in completion.steps { try step.run(connection) }
         let changes = try SQLMigrationIndexes.changes(in: connection, to: plan.destination)
         for name in changes.drop { try connection.execute("DROP INDEX \(SQLIdentifier(name))") }
-        // A constraint is part of what the version promises, other indexes only make fetches faster.
+        // The version guarantees its constraints, while other indexes only make fetches faster.
         for index in changes.create where !completion.rules.deferred || index.sql.hasPrefix("CREATE UNIQUE") {
             try completion.create(index, on: connection)
         }
@@ -118,11 +118,11 @@ struct SQLMigrationInPlace {
         try connection.texts("SELECT name FROM pragma_table_info(\(sqlLiteral(table.name)))").compactMap { $0[0] }
     }
 
-    /// Renames columns, drops those that are not used any more, and adds new ones.
+    /// Renames columns, drops unused ones, and adds new ones.
     ///
     /// - Parameters:
-    ///   - wanted: The columns, each with its present name; nil for a new one, and with what its declaration ends.
-    ///   - known: The columns that the older version had, which are dropped where they are not wanted.
+    ///   - wanted: The columns, each with its present name, or nil for a new one, and with the end of its declaration.
+    ///   - known: The columns of the older version; those that are not wanted are dropped.
     private func change(
         _ table: SQLIdentifier, _ wanted: [(name: SQLIdentifier, old: SQLIdentifier?, declaration: String)], known: [SQLIdentifier]
     ) throws {
@@ -175,7 +175,7 @@ struct SQLMigrationInPlace {
                 return (column.name, source, column.type)
             }
             let literals = table.numbers.map { column.values[$0]?.fallback }
-            // SQLite reads a default for all rows that lack the column, and writes none of them.
+            // SQLite returns a default for all rows that lack the column, without writing them.
             if Set(literals).count == 1, let literal = literals[0] {
                 return (column.name, nil, "\(column.type) DEFAULT \(literal)")
             }
@@ -186,14 +186,14 @@ struct SQLMigrationInPlace {
             return (column.name, nil, column.type)
         }
         try change(table.name, wanted, known: old)
-        // Rows of a table that one entity had for itself may have any number.
+        // Rows of a table that belonged to one entity alone may have any number.
         if isShared, table.numbers.count == 1, plan.source.entities.first(where: { $0.number == table.numbers[0] })?.isAlone ?? false {
             updates.insert("UPDATE \(table.name) SET Z_ENT = \(table.numbers[0]) WHERE Z_ENT IS NOT \(table.numbers[0])", at: 0)
         }
         for update in updates { try connection.execute(update) }
     }
 
-    /// Returns the statements that change the values of a column which stays.
+    /// Returns the statements that change the values of a remaining column.
     private func updates(_ column: SQLMigrationPlan.Column, _ source: SQLIdentifier, in table: SQLMigrationPlan.Table) -> [String] {
         let isWhole = Set(column.values.values.map { "\($0)" }).count == 1 && column.values.count == table.numbers.count
         var updates: [String] = []

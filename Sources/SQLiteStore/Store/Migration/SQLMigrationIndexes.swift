@@ -2,13 +2,14 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// Finds which indexes of a file are as a schema wants them: by what they index, because a renamed column has left their names as they were.
+/// Compares the indexes of a file with those that a schema requires. It compares what they index, because renaming a column leaves the names of
+/// indexes unchanged.
 enum SQLMigrationIndexes {
     /// An index of a file.
     struct Found {
         let name: String
         let table: String
-        /// What is indexed, in order, and whether it must be unique.
+        /// The indexed columns, in order, and whether the index is unique.
         let definition: String
         /// The columns.
         let columns: Set<String>
@@ -53,7 +54,7 @@ enum SQLMigrationIndexes {
             }
         }
         var missing = wanted.filter { kept[$0.definition] == nil }
-        // A new index may need the name of one that stays.
+        // A new index may need the name of an index that stays.
         var next = 0
         while next < missing.count {
             let name = missing[next].name.lowercased()

@@ -2,15 +2,15 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// How the tables of one version become those of another: each column of the newer version with where its values come from.
+/// The conversion of one version's tables to those of another: each column of the newer version with the source of its values.
 ///
-/// Keys and entity numbers stay as they are, so that relationships and the history do; new entities get numbers that were never used.
+/// Keys and entity numbers stay the same, so relationships and the history remain valid; new entities get numbers that were never used.
 struct SQLMigrationPlan {
-    /// Where the values of a column come from, in the rows of one entity.
+    /// The source of a column's values, in the rows of one entity.
     struct Value: Equatable {
         /// The column of the older version; nil for a property that it does not have.
         var column: SQLIdentifier?
-        /// The older storage and the newer one; nil for values that stay as they are.
+        /// The older storage and the newer one; nil for values that stay unchanged.
         var conversion: Conversion?
         /// The literal for rows without a value; nil leaves them without.
         var fallback: String?
@@ -48,24 +48,24 @@ struct SQLMigrationPlan {
 
     struct Table {
         let name: SQLIdentifier
-        /// The table of the older version with the rows; nil where all entities are new.
+        /// The table of the older version with the rows; nil if all entities are new.
         let source: SQLIdentifier?
         /// The numbers of the entities with rows, which are those of the older version.
         let numbers: [Int64]
         var columns: [Column]
-        /// Whether every row of the older table is of one of these entities, or of an entity that is gone.
+        /// Whether every row of the older table is of one of these entities, or of a removed entity.
         let isWhole: Bool
     }
 
     struct Join {
         let table: SQLJoinTable
-        /// The table of the older version with the same pairs; nil where there is none.
+        /// The table of the older version with the same pairs; nil if there is none.
         var source: SQLIdentifier?
         /// The older columns, in the order of the table's own.
         var columns: [SQLIdentifier?] = []
     }
 
-    /// A relationship that another kind of storage gets: its pairs are read from the older version and written to the newer one.
+    /// A relationship whose kind of storage changes: its pairs are read from the older version and written to the newer one.
     struct Pairs {
         /// Returns SELECT of `owner` and `other` over the older version, whose database has a name.
         let select: @Sendable (String) -> String
@@ -76,11 +76,11 @@ struct SQLMigrationPlan {
             case join(SQLIdentifier, owner: SQLIdentifier, other: SQLIdentifier, orders: [SQLIdentifier])
         }
         let target: Target
-        /// Whether the pairs are kept elsewhere too, so that a column that holds one of several loses none.
+        /// Whether the pairs are also kept elsewhere, so that a column that holds one of several loses none.
         var isCopy = false
     }
 
-    /// Something that is done once all rows are there. Doing it twice does no harm.
+    /// A step that follows once all rows exist. Repeating it does no harm.
     struct Step {
         let name: String
         let sql: [String]
@@ -91,20 +91,20 @@ struct SQLMigrationPlan {
     var tables: [Table] = []
     var joins: [Join] = []
     var pairs: [Pairs] = []
-    /// What completes the rows, in order.
+    /// The steps that complete the rows, in order.
     var steps: [Step] = []
-    /// The entities of the older version that are gone.
+    /// The removed entities of the older version.
     var removed: [SQLEntity] = []
     /// Derived attributes whose values are computed row by row.
     var derived: [(entity: SQLEntity, attribute: NSDerivedAttributeDescription)] = []
 
-    /// Returns a table of the older version that no table of the newer one comes from.
+    /// Returns the tables of the older version that are not the source of a table of the newer one.
     var tablesWithoutSuccessor: [SQLIdentifier] {
         let used = Set(tables.compactMap { $0.source?.name.lowercased() } + joins.compactMap { $0.source?.name.lowercased() })
         return (source.tables.map(\.name) + source.joins.map(\.name)).filter { !used.contains($0.name.lowercased()) }
     }
 
-    /// Whether the rows can stay where they are: only tables and columns are added, renamed, dropped or filled.
+    /// Whether the rows can stay in place: only tables and columns are added, renamed, dropped or filled.
     var canStayInPlace: Bool {
         if !pairs.isEmpty { return false }
         var used: Set<String> = []
@@ -118,7 +118,7 @@ struct SQLMigrationPlan {
                 if found.count > 1 || values.contains(where: \.hasOtherType) { return false }
                 guard let name = found.first else { continue }
                 if !columns.insert(name).inserted { return false }
-                // Rows of an entity whose values come from elsewhere would have to be cleared.
+                // If the values of an entity's rows come from another source, its rows would have to be cleared.
                 if values.contains(where: { $0.column == nil }) { return false }
             }
         }
@@ -133,7 +133,7 @@ struct SQLMigrationPlan {
 
 /// A value as an SQL literal of the form that columns have.
 enum SQLMigrationLiteral {
-    /// Returns the default value of an attribute as a literal; nil where it has none.
+    /// Returns the default value of an attribute as a literal; nil if it has none.
     ///
     /// - Throws: The error of a transformable value that cannot be archived.
     static func defaultValue(of attribute: NSAttributeDescription, _ storage: SQLStorage) throws -> String? {

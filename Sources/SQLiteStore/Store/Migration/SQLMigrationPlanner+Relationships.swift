@@ -2,10 +2,10 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-// Where the keys, entity numbers, positions and pairs of relationships come from.
+// The sources of the keys, entity numbers, positions and pairs of relationships.
 
 extension SQLMigrationPlanner {
-    /// Returns the relationships of the older version that a relationship of the newer one continues: several, where those of several entities
+    /// Returns the relationships of the older version that a relationship of the newer one continues. There are several if those of several entities
     /// were moved to a common parent.
     func origins(of relationship: NSRelationshipDescription) -> [NSRelationshipDescription] {
         var found: [NSRelationshipDescription] = []
@@ -119,7 +119,7 @@ extension SQLMigrationPlanner {
         if lacksOrder, let order { fillOrder(order, owner: place.column, in: entity.table) }
     }
 
-    /// Clears references to rows that are gone.
+    /// Clears references to removed rows.
     private mutating func clear(_ columns: [SQLIdentifier], of entity: SQLEntity, leadingTo target: SQLEntity) {
         let condition = target.condition(includingSubentities: true).map { " WHERE \($0)" } ?? ""
         step(
@@ -129,7 +129,7 @@ extension SQLMigrationPlanner {
     }
 
     private mutating func fillEntity(_ column: SQLIdentifier, _ key: SQLIdentifier, _ table: SQLIdentifier, from target: SQLEntity) {
-        // A table of its own may have any numbers in its rows.
+        // A table of one entity may have any numbers in its rows.
         step(
             "entities of \(table.name).\(key.name)",
             "UPDATE \(table) SET \(column) = (SELECT o.Z_ENT FROM \(target.table) o WHERE o.Z_PK = \(table).\(key)) "
@@ -252,7 +252,7 @@ extension SQLMigrationPlanner {
         }
     }
 
-    /// Returns the columns, beside the keys, with the positions of the others among those of their owner, and of the owners among those of the
+    /// Returns the columns, apart from the keys, with the positions of the others among those of their owner, and of the owners among those of the
     /// other.
     private func orders(
         of storage: SQLProperty, _ origin: NSRelationshipDescription, isSwapped: Bool
@@ -269,7 +269,7 @@ extension SQLMigrationPlanner {
         return isSwapped ? (orders.inverse, orders.order) : orders
     }
 
-    /// Returns what makes SELECT of the pairs of a relationship of the older version: `owner` and `other`.
+    /// Returns a function that makes the SELECT of a relationship's pairs in the older version: `owner` and `other`.
     private static func pairs(
         _ storage: SQLProperty, _ source: SQLSchema, _ origin: NSRelationshipDescription, isSwapped: Bool,
         further: [SQLIdentifier] = []

@@ -8,7 +8,7 @@ struct SQLMigrationPlanner {
     let destination: SQLSchema
     let mapping: InferredMapping
     var plan: SQLMigrationPlan
-    /// The entities with rows: each with what it was.
+    /// The entities with rows, each with its former self.
     let kept: [(destination: SQLEntity, source: SQLEntity, mapping: InferredMapping.Entity)]
     /// The places of columns in the plan's tables, by table and column.
     private var places: [String: [String: (table: Int, column: Int)]] = [:]
@@ -79,7 +79,7 @@ struct SQLMigrationPlanner {
         }
     }
 
-    /// Sets where the rows of an entity get the values of a column from.
+    /// Sets the source of a column's values for the rows of an entity.
     mutating func set(_ value: SQLMigrationPlan.Value, _ column: SQLIdentifier, in table: SQLIdentifier, of number: Int64) {
         guard let (table, column) = places[table.name]?[column.name.lowercased()] else { return }
         plan.tables[table].columns[column].values[number] = value
@@ -103,7 +103,7 @@ struct SQLMigrationPlanner {
             place.column, in: new.table, of: old.number)
     }
 
-    /// Derived attributes keep their values where nothing about their derivation is new; otherwise they are computed.
+    /// Derived attributes keep their values if their derivation is unchanged; otherwise they are computed.
     private mutating func placeDerived(_ new: SQLEntity, _ old: SQLEntity) {
         for case let attribute as NSDerivedAttributeDescription in new.entity.properties {
             guard case .attribute(let place) = new[attribute] else { continue }
@@ -118,7 +118,7 @@ struct SQLMigrationPlanner {
         }
     }
 
-    /// Returns whether what a derivation reads has changed in more than its place.
+    /// Returns whether a derivation's inputs have changed in more than their place.
     private func isTouched(_ attribute: NSDerivedAttributeDescription, _ entity: SQLEntity) -> Bool {
         guard case .keyPath(let keys)? = try? attribute.derivationExpression?.tree(), let first = keys.first,
             let relationship = entity.entity.propertiesByName[first] as? NSRelationshipDescription

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Platform
 internal import PropertyLists
 
-/// Tells a progress of rows that are written, and asks it whether to go on.
+/// Reports written rows to a progress, and checks whether it was cancelled.
 struct SQLMigrationWork {
     let progress: Progress?
     let path: String

@@ -4,11 +4,11 @@ internal import Logging
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// The migration of one store: reads what it is of, and chooses how to migrate it.
+/// The migration of one store: reads the store's version, and chooses how to migrate it.
 package struct SQLiteMigration {
     /// The metadata key of a store with parts of a migration still to do, which is Core Data's.
     static let deferredKey = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
-    /// How many rows may be written anew in place: more of them are copied, which goes on after a kill.
+    /// The maximum number of rows that are rewritten in place: more of them are copied, which can be resumed after a kill.
     static let inPlaceLimit: Int64 = 2_000_000
     /// The option for another limit: an `NSNumber`.
     package static let inPlaceLimitOption = "SQLiteMigrationInPlaceLimit"
@@ -24,7 +24,7 @@ package struct SQLiteMigration {
     /// The tables with constraints in their declarations, as older versions of Core Data made them: only another table is without them.
     private let constrainedTables: Set<String>
 
-    /// - Throws: Code 134020 for a file that lacks what the older version has, and the errors of reading.
+    /// - Throws: Code 134020 for a file that lacks parts of the older version, and the errors of reading.
     init(
         _ url: URL, _ options: [AnyHashable: Any]?, _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel,
         _ mapping: InferredMapping
@@ -65,7 +65,7 @@ package struct SQLiteMigration {
                 "SELECT DISTINCT lower(m.name) FROM sqlite_master m JOIN pragma_index_list(m.name) l "
                     + "WHERE m.type = 'table' AND m.name LIKE 'Z%' AND m.sql NOT LIKE 'CREATE VIRTUAL%' AND l.origin = 'u'"
             ).compactMap { $0[0] })
-        // The history knows the numbers of entities that are gone.
+        // The history contains the numbers of removed entities.
         let history = try connection.texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'ACHANGE'")
         var last = numbers.values.max() ?? 0
         if !history.isEmpty {
@@ -84,7 +84,7 @@ package struct SQLiteMigration {
         self.settings = settings
     }
 
-    /// Returns the entities that the store holds, in both versions: those of a configuration where it is limited to one.
+    /// Returns the entities that the store holds, in both versions: those of a configuration if it is limited to one.
     private static func entities(
         _ metadata: [String: Any], _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel, _ mapping: InferredMapping
     ) -> (old: [NSEntityDescription], new: [NSEntityDescription]) {
@@ -166,7 +166,7 @@ package struct SQLiteMigration {
         if isInPlace {
             SQLMigrationCopy.remove(of: url)
             do { return try migrateInPlace(completion, connection, work) } catch let error as NSError {
-                // What others have put into the file may refer to a column that is dropped: a copy is made without it.
+                // An object that others have added to the file may refer to a dropped column: the migration then makes a copy without it.
                 guard error.userInfo[NSSQLiteErrorDomain] as? Int == Int(SQLITE_ERROR) else { throw error }
                 Log.store.notice("The store at \(url.path) is copied: \(error.localizedDescription)")
             }
@@ -212,7 +212,7 @@ package struct SQLiteMigration {
         plan.source.entities.first { $0.table == table.source }.flatMap { highestKeys[$0.rootNumber] }
     }
 
-    /// Returns what a copy depends on: the content of the file, both versions, and the rules.
+    /// Returns the fingerprint of a copy's inputs: the content of the file, both versions, and the rules.
     private func fingerprint(_ connection: SQLConnection, _ rules: MigrationRules) throws -> String {
         let old = NSManagedObjectModel.versionHashesDigest(of: own(plan.source.entities))
         let new = NSManagedObjectModel.versionHashesDigest(of: own(plan.destination.entities))

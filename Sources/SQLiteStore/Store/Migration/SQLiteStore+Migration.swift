@@ -2,7 +2,7 @@ package import Foundation
 @_spi(Stores) package import ObjectGraph
 
 extension SQLiteStore: ModelMigratingStore {
-    /// Brings the file of a store to another version of the model: in place where that writes few rows, else into a copy that takes its place.
+    /// Migrates the file of a store to another version of the model: in place if that writes few rows, otherwise into a copy that replaces it.
     package static func migrateFiles(
         at url: URL, options: [AnyHashable: Any]?, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
         by mapping: InferredMapping, rules: MigrationRules, progress: Progress?

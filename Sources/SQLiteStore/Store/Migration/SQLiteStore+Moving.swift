@@ -14,11 +14,11 @@ extension SQLiteStore: MovableStore {
         from source: URL, to destination: URL, options: [AnyHashable: Any]?, replacing stamp: String?
     ) throws -> Bool {
         let timeout = try min(SQLiteOptions(options).timeout, 5)
-        // What is in the log of the source goes into its file, which the others are nothing without.
+        // The log of the source is written into its file, since only that file is moved.
         try SQLiteFileMove.takeAlone(SQLiteFiles.connectForWriting(source, timeout: timeout, creates: false), source)
         try FileCalls.synchronize(source)
         if stamp == nil { try SQLiteFileCopy.checkMissing(destination) }
-        // Nobody writes to the old store from here on: the connection has its lock until it is replaced.
+        // The old store is not written to from here on: the connection has its lock until it is replaced.
         let connection = try stamp.map { _ in try SQLiteFiles.connectForWriting(destination, timeout: timeout, creates: false) }
         if let connection {
             try SQLiteFileMove.takeAlone(connection, destination)
@@ -43,9 +43,9 @@ extension SQLiteStore: MovableStore {
 
 /// Puts a complete database into the place of another.
 enum SQLiteFileMove {
-    /// Takes what is in the log into the file, and requires that nobody else has it open.
+    /// Writes the log into the file, and requires that no other connection is open.
     ///
-    /// - Throws: Code 134090 where others have it open.
+    /// - Throws: Code 134090 if others have the file open.
     static func takeAlone(_ connection: SQLConnection, _ url: URL) throws {
         do {
             try connection.execute("PRAGMA synchronous = EXTRA")
@@ -62,7 +62,7 @@ enum SQLiteFileMove {
             next: "Close it there first.", info: [NSFilePathErrorKey: url.path])
     }
 
-    /// Returns what identifies a file and its content: each change changes its header or its time.
+    /// Returns a stamp of a file and its content: each change alters its header or its time.
     static func stamp(_ connection: SQLConnection, _ url: URL) throws -> String {
         var status = stat()
         guard stat(url.path, &status) == 0 else { throw SQLError.make(connection.handle, SQLITE_CANTOPEN, .opening, path: url.path) }
@@ -76,7 +76,7 @@ enum SQLiteFileMove {
     /// Renames a database, which is synced and without a log, to the place of another.
     static func rename(_ source: URL, to destination: URL) throws {
         let directory = destination.deletingLastPathComponent()
-        // What SQLite had beside the older version would be taken for the newer one's.
+        // SQLite would take the older version's files beside the database for those of the newer one.
         for file in SQLiteFileCopy.files(of: destination).dropFirst() + SQLiteFileCopy.files(of: source).dropFirst()
         where FileManager.default.fileExists(atPath: file.path) { try FileCalls.remove(file) }
         try FileCalls.synchronize(directory)

@@ -9,10 +9,9 @@ enum ModelCache {
     /// The maximum size of a model, so that a few damaged or malicious bytes do not exhaust the memory.
     static let byteLimit = 64 << 20
 
-    /// Returns the content of the table for a model; nil where it has no compiled form.
+    /// Returns the content of the table for a model; nil if it has no compiled form.
     ///
-    /// A program that has such a model opens the store with it; only programs without the model miss the cached one. The reason is
-    /// logged.
+    /// A program that has such a model opens the store with it; only programs without the model lack the cached one. The reason is logged.
     static func content(of model: NSManagedObjectModel) throws -> Data? {
         do {
             return try deflate(model.compiledModel())

@@ -2,7 +2,8 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// The tables, indexes, views and triggers of a file, with the statements that created them: all that opening a store asks of them, read at once.
+/// The tables, indexes, views and triggers of a file, with the statements that created them. They are all that opening a store needs to know about
+/// the schema, and are read at once.
 struct SQLiteContents: Sendable {
     struct Part: Hashable, Sendable {
         let type: String

@@ -8,7 +8,7 @@ internal import PropertyLists
 /// Reads and writes the metadata of a store: a UUID and a property list in `Z_METADATA`.
 package enum SQLiteMetadata {
     static let autoVacuumKey = "_NSAutoVacuumLevel"
-    /// The keys of what says which version of the model a store is of.
+    /// The metadata keys that identify a store's version of the model.
     static let versionKeys = [
         NSStoreModelVersionHashesKey, "NSStoreModelVersionHashesVersion", "NSStoreModelVersionHashesDigest",
         "NSStoreModelVersionChecksumKey",
@@ -32,7 +32,7 @@ package enum SQLiteMetadata {
 
     /// Reads the metadata of a store.
     ///
-    /// - Parameter isStore: Whether the file has the table of the metadata; nil where that is not known.
+    /// - Parameter isStore: Whether the file has the table of the metadata; nil if that is unknown.
     /// - Throws: Code 259 for a database that is not a store.
     static func read(from connection: SQLConnection, isStore: Bool? = nil) throws -> [String: Any] {
         guard try isStore ?? Self.isStore(connection) else {
@@ -55,7 +55,7 @@ package enum SQLiteMetadata {
         return metadata
     }
 
-    /// Reads the metadata of a store with what they tell of its model, for comparisons with models.
+    /// Reads the metadata of a store together with its model hashes, for comparisons with models.
     ///
     /// - Throws: Code 259 for a database that is not a store.
     static func readWithModelHashes(from connection: SQLConnection) throws -> [String: Any] {

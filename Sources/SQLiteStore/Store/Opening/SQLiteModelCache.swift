@@ -3,7 +3,7 @@ public import Foundation
 
 /// Reads and writes the model in a store's table `Z_MODELCACHE`.
 enum SQLiteModelCache {
-    /// Returns the model that a store was written with; nil where it contains none.
+    /// Returns the model that a store was written with; nil if it contains none.
     ///
     /// - Throws: Code 259 for a model that cannot be read.
     static func model(in connection: SQLConnection) throws -> NSManagedObjectModel? {
@@ -13,7 +13,7 @@ enum SQLiteModelCache {
         return model
     }
 
-    /// Returns this framework's hashes of the model that a store was written with, by entity name; none where the file contains no model.
+    /// Returns this framework's hashes of the model that a store was written with, by entity name; empty if the file contains no model.
     ///
     /// - Throws: Code 259 for a model that cannot be read.
     static func hashes(in connection: SQLConnection) throws -> [String: Data] {
@@ -26,7 +26,7 @@ enum SQLiteModelCache {
         }
     }
 
-    /// Returns the content of the table; nil where it is empty.
+    /// Returns the content of the table; nil if it is empty.
     static func content(in connection: SQLConnection) throws -> Data? {
         guard try !connection.texts("SELECT name FROM sqlite_master WHERE name = 'Z_MODELCACHE'", .opening).isEmpty else { return nil }
         return try connection.with("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1") { statement in
@@ -35,7 +35,7 @@ enum SQLiteModelCache {
         }
     }
 
-    /// Writes the model of a new store; nothing where it has no compiled form.
+    /// Writes the model of a new store; writes nothing if it has no compiled form.
     static func write(_ model: NSManagedObjectModel, to connection: SQLConnection) throws {
         guard let content = try ModelCache.content(of: model) else { return }
         try connection.with("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)") { statement in
@@ -80,7 +80,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Parameters:
     ///   - url: The file of the store. It is opened read-only, and may be in use.
-    ///   - options: Not used: reading the model takes none.
+    ///   - options: Not used: reading the model needs none.
     /// - Throws: Code 134060 for a store without a model, 259 for a model that cannot be read, and the errors of opening the file.
     public class func cachedModelForPersistentStore(at url: URL, options: [AnyHashable: Any]? = nil) throws -> NSManagedObjectModel {
         try NSManagedObjectModel(storeAt: url)

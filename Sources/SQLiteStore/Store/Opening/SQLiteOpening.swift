@@ -32,7 +32,7 @@ package struct SQLiteOpening {
             let contents = try SQLiteContents(connection)
             return (connection, contents, try metadata(of: connection, contents))
         }
-        // A refused file with a log is left as it is.
+        // A refused file with a log is left unchanged.
         if let look = SQLiteFiles.connectForLooking(url) {
             let contents = try SQLiteContents(look)
             if contents.hasTable("Z_METADATA") { _ = try metadata(of: look, contents) }
@@ -48,13 +48,13 @@ package struct SQLiteOpening {
 
     /// Prepares a connection for writing, once the file is known to match the model: a rejected file is not changed.
     ///
-    /// - Returns: The journal mode; nil where the options may set another.
+    /// - Returns: The journal mode; nil if the options may set another.
     func prepareWriting(_ connection: SQLConnection, _ options: SQLiteOptions) throws -> String? {
         var mode: String?
         if !options.pragmas.contains(where: { $0.name == "journal_mode" }) {
-            // Readers and a writer do not block each other in this mode. Where the disk does not support it, the previous mode stays.
+            // Readers and a writer do not block each other in this mode. If the disk does not support it, the previous mode stays.
             mode = try connection.texts("PRAGMA journal_mode = WAL", .opening).first?.first ?? nil
-            // A file that was not in this mode before gets its log by a first read, which must not wait: the open store is used even if its file is
+            // A file that was not in this mode before gets its log with a first read, which must not wait: the open store is used even if its file is
             // removed.
             if mode == "wal", access(connection.path + "-wal", F_OK) != 0 {
                 _ = try connection.texts("SELECT 1 FROM sqlite_master LIMIT 1", .opening)
@@ -179,13 +179,13 @@ package struct SQLiteOpening {
 
     // MARK: Versions
 
-    /// Whether the option says that versions do not matter.
+    /// Whether the option to ignore versions is set.
     private var ignoresVersions: Bool {
         let option = store.options?[NSIgnorePersistentStoreVersioningOption]
         return (option as? NSNumber)?.boolValue ?? (option as? Bool) ?? false
     }
 
-    /// Compares the versions of the model and the file, unless an option says that they do not matter.
+    /// Compares the versions of the model and the file, unless the option to ignore versions is set.
     ///
     /// - Returns: This framework's hashes of the model in the file, if they were compared.
     /// - Throws: Code 134100 with the entities that differ.
@@ -218,9 +218,9 @@ package struct SQLiteOpening {
             info: [NSAffectedStoresErrorKey: [store], "metadata": metadata, "NSDifferingEntities": differing])
     }
 
-    /// Checks that a file has what the model needs, where versions do not matter.
+    /// Checks that a file has the parts that the model needs, if versions are ignored.
     ///
-    /// - Throws: Code 134020 where it lacks entities, tables or columns of the model.
+    /// - Throws: Code 134020 if it lacks entities, tables or columns of the model.
     private func checkParts(_ connection: SQLConnection) throws {
         guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return }
         let (known, tables) = (Self.dictionary(try numbers(in: connection)), try Self.tables(in: connection))
@@ -237,8 +237,8 @@ package struct SQLiteOpening {
             info: [NSAffectedStoresErrorKey: [store]])
     }
 
-    /// Returns the metadata that a store has once it is open: those of the file, with the hashes of the model where versions do not matter. The
-    /// next save writes them, as on Apple's platforms.
+    /// Returns the metadata that a store has once it is open: those of the file, with the hashes of the model if versions are ignored. The next save
+    /// writes them, as on Apple's platforms.
     func metadataOfOpenStore(_ metadata: [String: Any]) -> [String: Any] {
         guard ignoresVersions, let model = store.persistentStoreCoordinator?.managedObjectModel,
             !(StoreModelHashes(metadata)?.areThose(of: entities) ?? false)

@@ -21,10 +21,10 @@ final class SQLQueryEngine {
 
     /// Returns the SQL of a request, whose functions are registered with the connection.
     ///
-    /// - Throws: The errors of ``SQLQueryPlanCache/query(_:_:)``, and code 134080 where SQLite does not take a function.
+    /// - Throws: The errors of ``SQLQueryPlanCache/query(_:_:)``, and code 134080 if SQLite does not accept a function.
     func query(_ request: StoreQuery, _ entity: SQLEntity) throws -> SQLQuery {
         let query = try plans.query(request, entity)
-        // Many programs call none.
+        // Many programs call no functions.
         if functions == nil, SQLQueryFunctions.areNamed(in: query.plan.sql) {
             functions = try SQLQueryFunctions(on: connection)
         }
@@ -33,7 +33,7 @@ final class SQLQueryEngine {
 }
 
 extension SQLReader {
-    /// Answers a fetch by SQL, and in memory where SQL cannot and the request allows it.
+    /// Answers a fetch by SQL, or in memory if SQL cannot and the request allows it.
     ///
     /// - Throws: ``InvalidPredicateError`` for an invalid predicate, code 134091 naming a clause without SQL, and SQLite's errors.
     func queried(_ request: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer {
@@ -50,7 +50,7 @@ extension SQLReader {
             if request.allowsEvaluationInMemory { return try RowFetch(table: self, query: request).answer() }
             throw SQLiteLimits.tooComplex(request, error)
         } catch {
-            // The error of a failing function says more than SQLite's.
+            // The error of a failing function is more precise than SQLite's.
             throw queries.functions?.takeError() ?? error
         }
     }

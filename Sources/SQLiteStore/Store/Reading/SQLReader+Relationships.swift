@@ -56,7 +56,7 @@ extension SQLReader {
     /// - Parameters:
     ///   - keyBase: The common part of the keys of the owners' IDs.
     ///   - found: Called with the related rows of each owner.
-    /// - Returns: The destination rows, where they are of one table.
+    /// - Returns: The destination rows, if they are of one table.
     @discardableResult func readRelated(
         _ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ numbers: [Int64], keyBase: Int64,
         found tell: ((Int64, SQLRelated) -> Void)? = nil
@@ -136,7 +136,7 @@ struct SQLRelatedQuery {
 
     /// Selects key and entity of the rows related to one row.
     ///
-    /// - Parameter isOrdered: Whether the rows come in the order of the relationship.
+    /// - Parameter isOrdered: Whether the rows are sorted in the order of the relationship.
     func one(isOrdered: Bool = true) -> String {
         switch place {
         case .foreignKey(let key):

@@ -107,7 +107,7 @@ extension SQLReader {
         guard let owner else { return [] }
         var conditions: [String] = []
         var bound: [PropertyValue] = []
-        // Equal values may have different archives: those are compared once they are decoded.
+        // Equal values may have different archives, which are compared after decoding.
         var isDecoded = false
         for (index, value) in zip(constraint.slotIndexes, key) {
             switch owner.properties[index] {

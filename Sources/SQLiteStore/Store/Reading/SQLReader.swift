@@ -19,7 +19,7 @@ final class SQLReader: RowTable {
     let cache: SQLRowCache
     let related: SQLRelatedCache
     private var plans: [ObjectIdentifier: SQLRowPlan] = [:]
-    /// The one that was asked for last: faults mostly come entity by entity.
+    /// The last requested plan: faults mostly come entity by entity.
     @exclusivity(unchecked) private var lastPlan: SQLRowPlan?
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
     /// Created at the first fetch.
@@ -31,7 +31,7 @@ final class SQLReader: RowTable {
     /// The generation of the relationship cache when the state being read began.
     private(set) var generation: UInt64 = 0
 
-    /// - Throws: Code 134080 where SQLite does not take a function.
+    /// - Throws: Code 134080 if SQLite does not accept a function.
     init(_ store: SQLiteStore, _ connection: SQLConnection, _ origins: SQLOrigins) throws {
         self.store = store
         self.connection = connection

@@ -5,8 +5,10 @@ internal import Synchronization
 
 /// The pool of readers for concurrent reads of a file.
 ///
-/// They are opened when they are first needed. Where all are out, who comes waits. A thread that has a reader and comes again gets the same one.
-// `condition`, which is waited for and so not a `LockedBox`, guards `opened`; the places are atomics, and a place's reader belongs to the thread that stands there.
+/// Readers are opened when they are first needed. If all of them are in use, the caller waits. A thread that already has a reader gets the same one
+/// again.
+// `condition`, which threads wait for and which is therefore not a `LockedBox`, guards `opened`; the places are atomics, and a place's reader belongs
+// to the thread that occupies the place.
 final class SQLReaderPool: @unchecked Sendable {
     /// The owner of a reader. Places are far enough apart to prevent false sharing.
     private struct Place: ~Copyable {
@@ -33,7 +35,7 @@ final class SQLReaderPool: @unchecked Sendable {
     /// The default number of readers on this machine.
     static let standardSize = max(2, min(8, ProcessInfo.processInfo.activeProcessorCount))
 
-    /// - Parameter open: Opens a reader; returns nil where none can be opened any more.
+    /// - Parameter open: Opens a reader; returns nil if no more can be opened.
     init(size: Int = standardSize, open: @escaping () throws -> SQLReader?) {
         self.open = open
         self.size = size
@@ -101,7 +103,7 @@ final class SQLReaderPool: @unchecked Sendable {
         return nil
     }
 
-    /// Returns a free reader, and opens one if needed; nil where the pool is closed.
+    /// Returns a free reader, and opens one if needed; nil if the pool is closed.
     private func waitForFree(_ thread: UInt) throws -> Int? {
         condition.lock()
         defer { condition.unlock() }

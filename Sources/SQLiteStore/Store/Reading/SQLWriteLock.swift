@@ -6,8 +6,8 @@ internal import Predicates
 internal import Synchronization
 
 /// A recursive lock for writing to a store, which knows its owner thread.
-// The mutex guards `depth`, and between `lock()` and `unlock()` the writing connection and what `SQLiteStore` says. It is not a `LockedBox`: it is recursive, and
-// it is held across calls that take it again. The rest is atomic.
+// The mutex guards `depth`, and between `lock()` and `unlock()` the writing connection and the state that `SQLiteStore` names. It is not a
+// `LockedBox`: it is recursive, and it is held across calls that take it again. The rest is atomic.
 final class SQLWriteLock: @unchecked Sendable {
     private let mutex = Mutex()
     private let owner = Atomic<UInt>(0)

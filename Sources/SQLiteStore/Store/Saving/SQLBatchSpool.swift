@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Keeps the rows of a batch insert between the program's handler, which is called without a lock, and the transaction, which needs one.
 ///
-/// Few rows stay in memory; many go to a temporary file that has no name, so that a batch of any size takes the memory of one chunk.
+/// Few rows stay in memory; many go to a temporary file without a name, so that a batch of any size takes the memory of one chunk.
 // Used by one thread.
 final class SQLBatchSpool {
     /// The number of rows that are kept in memory.
@@ -18,7 +18,7 @@ final class SQLBatchSpool {
     private var file: UnsafeMutablePointer<FILE>?
     private var chunkCount = 0
     private lazy var coder = RowCoder(for: store)
-    /// The ID of all rows in the file; they get their own when they are inserted.
+    /// The common ID of all rows in the file; they get their own when they are inserted.
     private let placeholder: NSManagedObjectID
     /// Archives are not written twice: rows with values of any class stay in memory.
     private let isPlain: Bool
@@ -37,7 +37,7 @@ final class SQLBatchSpool {
 
     /// Adds a row.
     ///
-    /// - Throws: An error where there is no space for a temporary file.
+    /// - Throws: An error if there is no space for a temporary file.
     func add(_ row: BatchRow) throws {
         rows.append(row)
         count += 1
@@ -60,7 +60,7 @@ final class SQLBatchSpool {
 
     private func failure() -> NSError { Self.failure(entity) }
 
-    /// The error where there is no space for the file.
+    /// The error if there is no space for the file.
     static func failure(_ entity: NSEntityDescription) -> NSError {
         CoreDataError.make(
             CocoaError.Code.fileWriteUnknown.rawValue, "A batch insert of “\(entity)” cannot be executed.",

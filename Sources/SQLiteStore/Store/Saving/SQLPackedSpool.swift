@@ -3,11 +3,11 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 internal import SQLQueries
 
-/// Keeps the rows of a batch insert between the program's handler, which is called without a lock, and the transaction, which needs one, as the
-/// bytes that its statement binds: no object and no row is made for them again.
+/// Keeps the rows of a batch insert between the program's handler, which is called without a lock, and the transaction, which needs one. It keeps
+/// them as the bytes that its statement binds, so that no object or row is made for them again.
 ///
-/// For entities whose columns hold nothing but numbers, dates and text, and that no other row can conflict with; ``SQLBatchSpool`` serves all.
-/// Few rows stay in memory; many go to a temporary file that has no name, so that a batch of any size takes the memory of one chunk.
+/// It serves entities whose columns hold only numbers, dates and text, and with which no other row can conflict; ``SQLBatchSpool`` serves all. Few
+/// rows stay in memory; many go to a temporary file without a name, so that a batch of any size takes the memory of one chunk.
 // Used by one thread.
 final class SQLPackedSpool {
     private struct Step {
@@ -24,8 +24,8 @@ final class SQLPackedSpool {
     private(set) var count = 0
     private let columns: [SQLIdentifier]
     private let steps: [Step]
-    // Owned, and freed with the object. Rows of a variable size lie one after the other: the bits of the values that are nil, and the others, of which a text
-    // begins with its length.
+    // Owned, and freed with the object. Rows of variable size lie one behind the other: first the bits of the nil values, then the other values,
+    // where a text begins with its length.
     @exclusivity(unchecked) private var bytes = UnsafeMutableRawPointer.allocate(byteCount: SQLPackedSpool.chunkSize, alignment: 8)
     @exclusivity(unchecked) private var capacity = SQLPackedSpool.chunkSize
     @exclusivity(unchecked) private var used = 0
@@ -68,7 +68,7 @@ final class SQLPackedSpool {
 
     /// Adds a row, whose values are copied.
     ///
-    /// - Throws: An error where there is no space for a temporary file.
+    /// - Throws: An error if there is no space for a temporary file.
     func add(_ row: Row) throws {
         if used >= Self.chunkSize { try spill() }
         let slots = row.slots
@@ -122,7 +122,7 @@ final class SQLPackedSpool {
 
     /// Inserts the rows with consecutive keys. Call it within a transaction.
     ///
-    /// - Throws: SQLite's errors, and an error where the temporary file cannot be read.
+    /// - Throws: SQLite's errors, and an error if the temporary file cannot be read.
     func insert(firstKey: Int64, _ connection: SQLConnection) throws {
         var key = firstKey
         if let file {
@@ -158,7 +158,7 @@ final class SQLPackedSpool {
         }
     }
 
-    /// Binds rows. Texts stay where they are: the bytes change when the statement has run.
+    /// Binds rows. Texts are not copied: the bytes change only after the statement has run.
     @inline(__always) private func bind(_ rows: Int, at place: inout UnsafeRawPointer, to handle: OpaquePointer) {
         var parameter: Int32 = 2
         for _ in 0..<rows {

@@ -84,13 +84,13 @@ struct SQLSave {
         return place.key
     }
 
-    /// Returns the key of an object that may be in pairs of the store; nil for one that was never saved here.
+    /// Returns the key of an object that may be in pairs of the store; nil for an object that was never saved here.
     func pairKey(of id: NSManagedObjectID) -> Int64? { store.place(of: id.current)?.key }
 
     // MARK: Deleting
 
     mutating func delete(_ changes: [StoreChange]) throws {
-        /// The objects of one entity with one base version; -1 for those that were never read.
+        /// The objects of one entity with one base version, which is -1 for objects that were never read.
         struct Group {
             let entity: NSEntityDescription
             let version: Int64
@@ -127,7 +127,7 @@ struct SQLSave {
         }
     }
 
-    /// Deletes the rows with ascending keys, and returns their number. Versions are compared where the objects were read.
+    /// Deletes the rows with ascending keys, and returns their number. Versions are compared if the objects were read.
     private func delete(_ keys: [Int64], _ version: Int64, from table: SQLIdentifier) throws -> Int {
         let condition = version >= 0 ? "\(SQLIdentifier.versionNumber) = ?1 AND " : ""
         let first = version >= 0 ? 1 : 0
@@ -288,7 +288,7 @@ struct SQLSave {
         }
     }
 
-    /// Returns whether an object has no row and was changed only by losing references: nothing is written for it.
+    /// Returns whether an object has no row and was changed only by losing references. Nothing is written for such an object.
     private func isUnsavedReference(_ change: StoreChange) -> Bool {
         guard change.wasMissing else { return false }
         return change.changedProperties.allSatisfy { property in
