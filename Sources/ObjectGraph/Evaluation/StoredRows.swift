@@ -47,7 +47,7 @@ public final class StoredRows: @unchecked Sendable {
     /// The number of rows.
     public var count: Int { tables.values.reduce(0) { $0 + $1.pages.count } }
 
-    /// Returns the row of an object; nil where there is none.
+    /// Returns the row of an object; nil if there is none.
     public func row(with id: NSManagedObjectID) -> Row? {
         guard case .integer(let number) = id.reference else { return nil }
         return tables[ObjectIdentifier(id.owningEntity.rootEntity)]?.pages[number]

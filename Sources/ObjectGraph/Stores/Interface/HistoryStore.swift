@@ -6,9 +6,9 @@ public import Foundation
 @_spi(Stores) public protocol HistoryStore: StoreInterface {
     /// Whether the store tracks history, which depends on its options.
     var keepsHistory: Bool { get }
-    /// Returns the number of the last transaction; nil where the store tracks no history.
+    /// Returns the number of the last transaction; nil if the store tracks no history.
     func lastHistoryNumber() throws -> Int64?
-    /// Returns the end of the history; nil where the store tracks no history. The default implementation calls ``lastHistoryNumber()``.
+    /// Returns the end of the history; nil if the store tracks no history. The default implementation calls ``lastHistoryNumber()``.
     func lastHistoryPosition() throws -> HistoryPosition?
     /// Returns the transactions after a boundary, in the order of their numbers.
     ///
