@@ -18,7 +18,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Returns a relationship by which objects refer to this one, and could not refer to `keeper`, whose entity it does not accept.
+    /// Returns a relationship by which objects refer to this one, and which does not accept the entity of `keeper`.
     func relationshipToLose(inFavorOf keeper: NSManagedObject) -> NSRelationshipDescription? {
         if keeper.owningEntity.isKindOf(entity: owningEntity) { return nil }
         let shared = ends(sharedWith: keeper).map(\.own)

@@ -239,7 +239,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectID {
-    /// Returns the store of the object as a context reads it: a past state is not known from the current one.
+    /// Returns the store of the object as a context reads it: the current state says nothing about a past one.
     fileprivate func store(for context: NSManagedObjectContext?) -> NSPersistentStore? {
         guard let original = persistentStore else { return nil }
         return context?.requestingContext.generation.current?.view(of: original) ?? original

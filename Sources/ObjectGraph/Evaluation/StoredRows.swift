@@ -124,7 +124,7 @@ public final class StoredRows: @unchecked Sendable {
         for index in changes.deleted.indices { put(nil, at: changes.deleted[index].objectID) }
     }
 
-    /// Adds a row that was stored elsewhere, and notes its number as assigned.
+    /// Adds a row that was stored elsewhere, and marks its number as assigned.
     ///
     /// - Throws: Code 259 for a row whose key is not a valid number.
     public func load(_ row: Row) throws {

@@ -4,7 +4,7 @@ internal import Foundation
 package enum FileCalls {
     /// A call.
     package enum Call: Sendable {
-        /// A file, or a folder with its names, is brought to the disk.
+        /// A file, or a folder with its names, is synchronized to the disk.
         case synchronize(URL)
         /// A file gets another name, and replaces the file that had it.
         case rename(URL, to: URL)
@@ -23,7 +23,7 @@ package enum FileCalls {
     /// Called before each call of the task. Only tests set it.
     @TaskLocal package static var observer: Observer?
 
-    /// Brings a file, or a folder with its names, to the disk.
+    /// Synchronizes a file, or a folder with its names, to the disk.
     ///
     /// - Throws: The error of the system, with the path.
     package static func synchronize(_ url: URL) throws {

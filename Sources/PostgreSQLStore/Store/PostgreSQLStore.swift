@@ -12,7 +12,7 @@ internal import SQLQueries
 final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable {
     // The metadata are property lists, which are not changed.
     private struct State: @unchecked Sendable {
-        /// The keys that no object has got yet, by the number of the root entity.
+        /// The reserved keys that no object has got yet, by the number of the root entity.
         var keys: [Int64: [Range<Int64>]] = [:]
         /// The metadata in the database.
         var metadata: [String: Any] = [:]

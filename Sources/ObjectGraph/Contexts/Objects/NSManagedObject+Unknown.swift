@@ -3,7 +3,7 @@ internal import Foundation
 // Objects whose store has not returned all values: reading a missing value loads it for all objects of the batch.
 
 extension NSManagedObject {
-    /// Notes that values of the row may be unknown, or are known now, and makes typed accessors check for them or stop checking.
+    /// Records whether values of the row may be unknown, and makes typed accessors check for them or stop checking.
     @inline(never) final func updateUnknownFlag() {
         let isPartial = !(row?.unknownSlots.isEmpty ?? true)
         if isPartial == flags.contains(.partial) { return }

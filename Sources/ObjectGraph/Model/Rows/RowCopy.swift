@@ -40,7 +40,7 @@ package final class RowCopy: Sendable {
     /// Returns a new row with the values of another.
     ///
     /// - Parameters:
-    ///   - unknown: The slot indexes of the source whose values are not to be known.
+    ///   - unknown: The slot indexes of the source whose values become unknown.
     ///   - reference: Returns the ID of a destination in the space of the new row.
     package func row(
         _ source: Row, id: NSManagedObjectID, version: Int64, unknown: PropertySet = PropertySet(),
@@ -63,7 +63,7 @@ package final class RowCopy: Sendable {
         return row
     }
 
-    /// Returns the slot indexes of the target whose values are others than the known ones of the source.
+    /// Returns the slot indexes of the target whose values differ from the known ones of the source.
     package func differences(
         from source: Row, to target: Row, besides skipped: PropertySet = PropertySet(),
         reference: (NSManagedObjectID) throws -> NSManagedObjectID

@@ -24,7 +24,7 @@ package enum AttributeArchive {
             return transformer.reverseTransformedValue(data)
         }
         if let value = unarchiver.transformedValue(data) { return value }
-        // A transformer cannot throw: the cause is looked for.
+        // A transformer cannot throw, so this searches for the cause.
         _ = try object(in: data, allowed: ArchiveClasses(allowed: type(of: unarchiver).allowedTopLevelClasses))
         return nil
     }

@@ -245,7 +245,7 @@ final class RowCache: @unchecked Sendable {
         for (node, row) in known { node.adopt(row) }
     }
 
-    /// Notes a saved row, and returns the node that is to adopt it, without the lock: that guards its place only.
+    /// Records a saved row, and returns the node that must adopt it, which the caller does without the lock: the lock guards the node's place only.
     private static func noteSaved(
         _ row: Row, of id: NSManagedObjectID, in entry: inout Entry, changed relationships: [String]?, makesNode: Bool, at time: UInt64,
         _ removed: inout [Content]

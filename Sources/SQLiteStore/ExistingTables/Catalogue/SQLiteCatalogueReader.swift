@@ -10,9 +10,9 @@ struct SQLiteCatalogueReader {
     private typealias Column = CatalogueColumn<SQLiteTableDialect>
 
     let connection: SQLConnection
-    /// The tables and views whose values are looked at, in lower case; nil for all.
+    /// The tables and views whose values are sampled, in lower case; nil for all.
     var wanted: Set<String>?
-    /// The number of rows that are looked at.
+    /// The number of rows that are sampled.
     private static let sampleSize = 500
     /// The time limit for reading them. A view may take for ever to return its first row: then only the declarations of its columns count.
     private static let sampleTime = Duration.seconds(5)

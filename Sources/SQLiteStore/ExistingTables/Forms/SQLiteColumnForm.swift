@@ -82,7 +82,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
             switch kind {
             case .integer: type.affinity == .integer || type.affinity == .numeric
             case .boolean: type.affinity == .integer || type.affinity == .numeric
-            // Whole numbers of other columns are integers, whose arithmetic is another one.
+            // Whole numbers in other columns are integers, whose arithmetic differs.
             case .double: type.affinity == .real
             case .decimal: type.affinity == .numeric || type.affinity == .integer || type.affinity == .real
             case .text: type.affinity == .text
