@@ -253,7 +253,7 @@ extension NSManagedObject {
         if let stored, let snapshot, snapshot.version != stored.version { rebase(onto: stored) }
     }
 
-    /// Whether the values of some properties are the stored ones.
+    /// Returns whether the values of some properties are the stored ones.
     fileprivate func hasStoredValues(_ names: [String]) -> Bool {
         names.allSatisfy { name in owningEntity.frozen!.byName[name].map { !differsFromSnapshot($0) } ?? false }
     }

@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether an error means that a store violates its contract, or that its answer cannot be used.
+    /// Returns whether an error means that a store violates its contract, or that its answer cannot be used.
     private static func isBreach(_ error: any Error) -> Bool {
         let error = error as NSError
         return error.domain == NSCocoaErrorDomain && error.code == NSPersistentStoreOperationError

@@ -105,7 +105,7 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
 
     // MARK: Metadata
 
-    /// The metadata to write; nil if the database has them already.
+    /// Returns the metadata to write; nil if the database has them already.
     func newMetadata() throws -> (values: [String: Any], data: Data)? {
         // Compared without the lock: they may be the program's own.
         var known = state.withLock { $0 }

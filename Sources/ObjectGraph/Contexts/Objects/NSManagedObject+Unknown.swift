@@ -74,7 +74,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Whether a property is unknown to an object or, if the object is a fault, in the row that it is about to get.
+    /// Returns whether a property is unknown to an object or, if the object is a fault, in the row that it is about to get.
     private func lacks(_ object: NSManagedObject, _ property: NSPropertyDescription) -> Bool {
         guard object.isFault else { return object.isUnknown(at: property.slotIndex) }
         return object.objectID.persistentStore?.knownRow(of: object.objectID, in: self)?.isUnknown(property) ?? false

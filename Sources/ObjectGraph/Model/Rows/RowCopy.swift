@@ -98,7 +98,7 @@ package final class RowCopy: Sendable {
         for step in references where !source.isUnknown(at: step.source) { if let id = source.objectID(at: step.source) { try body(id) } }
     }
 
-    /// The slot indexes of the source whose values are unknown, except to-many relationships.
+    /// Returns the slot indexes of the source whose values are unknown, except to-many relationships.
     package func unknown(in source: Row) -> PropertySet {
         var unknown = PropertySet()
         if source.mayHaveUnknown { for index in source.unknownSlots { unknown.insert(index) } }

@@ -149,7 +149,7 @@ package final class StartingExecutor: TaskExecutor {
         }
     }
 
-    /// Whether this thread has begun the task, and still runs it.
+    /// Returns whether this thread has begun the task, and still runs it.
     private func isRunningHere() -> Bool {
         let here = Self.thread
         return start.withLock { start in if case .running(here, _) = start { true } else { false } }

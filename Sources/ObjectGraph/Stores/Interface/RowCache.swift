@@ -85,7 +85,8 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// Whether a row is older than the cached one, according to its version. If versions do not decide, the row that was requested earlier is older.
+    /// Returns whether a row is older than the cached one, according to its version. If versions do not decide, the row that was requested earlier is
+    /// older.
     private static func isOlder(
         _ row: Row, than known: Row, _ wasAskedForEarlier: Bool, _ observer: (any RowCacheObserver)?
     ) -> Bool {

@@ -52,7 +52,7 @@ struct SQLiteCatalogueReader {
         }
     }
 
-    /// Whether SQLite cannot interpret the definition of a table or view, and the file is otherwise intact.
+    /// Returns whether SQLite cannot interpret the definition of a table or view, and the file is otherwise intact.
     private static func isOfItsProgram(_ error: NSError) -> Bool { error.userInfo[NSSQLiteErrorDomain] as? Int == Int(SQLITE_ERROR) }
 
     private struct Listed {
@@ -133,7 +133,7 @@ struct SQLiteCatalogueReader {
         return !isPrepared || connection.unknownCollations?.names.contains(collation) ?? false
     }
 
-    /// Whether the statement of a table declares that a column has JSON: `CHECK (json_valid("name") OR …)`, as Django writes it.
+    /// Returns whether the statement of a table declares that a column has JSON: `CHECK (json_valid("name") OR …)`, as Django writes it.
     private static func isJSON(_ column: String, _ sql: String) -> Bool {
         let sql = sql.lowercased()
         guard sql.contains("json_valid") else { return false }
