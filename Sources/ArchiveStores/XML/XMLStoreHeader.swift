@@ -18,7 +18,7 @@ struct XMLStoreHeader: @unchecked Sendable {
     var lastNumber: Int64
     /// The number in the file.
     var writtenNumber: Int64
-    /// Elements of `databaseInfo` that are not known.
+    /// The unknown elements of `databaseInfo`.
     var others: [[UInt8]]
 
     /// The first number is 102: it is so in every file of Apple's framework.

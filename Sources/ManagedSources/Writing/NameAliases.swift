@@ -94,7 +94,7 @@ private final class NameUse: SyntaxVisitor {
         return .visitChildren
     }
 
-    /// Notes the widest access level around a mention of the name.
+    /// Records the widest access level around a mention of the name.
     private func note(_ node: Syntax) {
         var current = node.parent
         while let parent = current {

@@ -43,7 +43,7 @@ enum RequiredInitializer {
         node.modifiers.lazy.compactMap { $0.detail == nil ? Access(rawValue: $0.name.text) : nil }.first
     }
 
-    /// The access level that makes a declaration visible to every subclass.
+    /// Returns the access level that makes a declaration visible to every subclass.
     private static func level(of node: ClassDeclSyntax) -> String {
         switch declared(node) {
         case .public, .open: "public "

@@ -25,7 +25,7 @@ public struct SourceTranslator {
         return ("#sourceLocation(file: \(SourceEdit.literal(file.path)), line: 1)\n" + source, visitor.problems)
     }
 
-    /// The names of a type and its enclosing types, as the visitor collects them.
+    /// Returns the names of a type and its enclosing types, as the visitor collects them.
     private static func path(of declaration: TypeDeclaration) -> String {
         var names = [declaration.name]
         var scope = declaration.scope

@@ -70,7 +70,7 @@ package struct KeyColumns<Dialect: TableDialect>: Sendable {
             separator: " AND ")
     }
 
-    /// Returns each column, the value that it is compared with from a parameter with a key, and the column by whose rules that is done.
+    /// Returns each column, the value that it is compared with from a key parameter, and the column whose rules apply to the comparison.
     package func comparisons(
         with parameter: String, of table: String?
     ) -> [(name: String, column: CatalogueColumn<Dialect>, value: String, target: CatalogueColumn<Dialect>)] {

@@ -20,7 +20,7 @@ package protocol TableDialect: Sendable {
     static func form(of type: ColumnType, for storage: SQLStorage) -> Form?
     /// Returns the number of bits of an integer; nil for another form.
     static func bits(of form: Form) -> Int?
-    /// Whether values are UUIDs, which a store can assign to new rows.
+    /// Returns whether values are UUIDs, which a store can assign to new rows.
     static func isUUID(_ form: Form) -> Bool
     /// Whether the database enforces its foreign keys: SQLite checks them only on request.
     static var enforcesReferences: Bool { get }

@@ -40,7 +40,7 @@ package struct DraftedEntities<Dialect: TableDialect> {
 
     // MARK: Tables
 
-    /// Whether a table contains only pairs of keys, and perhaps a number of its own.
+    /// Returns whether a table contains only pairs of keys, and perhaps a number of its own.
     private func isPairTable(_ relation: CatalogueRelation<Dialect>) -> Bool {
         guard relation.kind == .table, relation.references.count == 2, !isReferredTo(relation) else { return false }
         let columns = relation.references.flatMap(\.columns)

@@ -60,7 +60,7 @@ package final class Mapping<Dialect: TableDialect>: Sendable {
         "SELECT \(plan) FROM (\(definition(of: entity)) WHERE \(condition)) AS t"
     }
 
-    /// The SQL that selects the rows of an entity.
+    /// Returns the SQL that selects the rows of an entity.
     private func definition(of entity: SQLEntity) -> String {
         definitions.first { $0.name == entity.table.sql }.known("each entity of the schema has a definition").sql
     }

@@ -10,7 +10,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
     private var joins: [SQLIdentifier: MappedJoin<Dialect>] = [:]
     /// The joins of relationships, of both ends.
     private var joined: [ObjectIdentifier: SQLJoin] = [:]
-    /// The relationships whose joins were looked for, from either end.
+    /// The relationships whose joins were already searched for, from either end.
     private var tried: Set<ObjectIdentifier> = []
     package private(set) var differences: [MappingDifference] = []
     private var notices: [String] = []
@@ -182,7 +182,7 @@ package struct MappingBuilder<Dialect: TableDialect> {
         }
     }
 
-    /// Notes the columns without which no row can be inserted.
+    /// Reports the columns without which no row can be inserted.
     private mutating func noteMissing(
         _ entity: NSEntityDescription, _ table: MappedTable<Dialect>, _ values: [Int: MappedTable<Dialect>.Value]
     ) {

@@ -60,7 +60,7 @@ extension MappedSaveOrder {
         return values
     }
 
-    /// The columns by which a row may give up its place in a rule, best first. An updated row gets their values back when it is written.
+    /// Returns the columns by which a row may give up its place in a rule, best first. An updated row gets their values back when it is written.
     func parkedColumns(_ node: Node, _ rule: UniqueRule) -> [CatalogueColumn<Dialect>] {
         func columns(_ names: [String]) -> [CatalogueColumn<Dialect>] {
             names.compactMap { name in

@@ -28,7 +28,7 @@ package struct MappedSaveOrder<Dialect: TableDialect> {
     /// The steps to write, in order.
     package private(set) var steps: [Step] = []
 
-    /// Whether a row that is there has a place in an index for some rows only; nil for an order that does not look at unique values.
+    /// Returns whether an existing row has a place in a partial index; nil for an order that ignores unique values.
     package typealias Membership = (SQLEntity, UniqueRule, NSManagedObjectID) -> Bool
 
     let mapping: Mapping<Dialect>

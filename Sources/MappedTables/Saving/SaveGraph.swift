@@ -48,7 +48,7 @@ struct SaveGraph<Reason> {
         return waits[second] == 0 ? second : nil
     }
 
-    /// The edges from an operation to the remaining ones.
+    /// Returns the edges from an operation to the remaining ones.
     func edgesThere(from thing: Int) -> [Int] { edgesFrom[thing].filter { edges[$0].isThere } }
     func edgesThere(to thing: Int) -> [Int] { edgesTo[thing].filter { edges[$0].isThere } }
 

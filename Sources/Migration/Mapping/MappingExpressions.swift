@@ -37,7 +37,7 @@ enum MappingExpressions {
                 [.constant(.string(mapping)), .navigation(.variable(MappingVariable.source), path)]))
     }
 
-    /// The same for objects of several entities: `FUNCTION($manager, "…", {"AToB", "CToD"}, $source.name)`, whose mappings are asked in turn.
+    /// The same for objects of several entities: `FUNCTION($manager, "…", {"AToB", "CToD"}, $source.name)`, whose mappings are tried in turn.
     static func destinationInstances(ofAny mappings: [String], path: [String]) -> ValueExpression {
         ValueExpression(
             tree: .method(

@@ -51,7 +51,7 @@ struct MigrationDestination {
         return options
     }
 
-    /// Whether the store may be saved again and again while it is filled; an atomic store writes its whole file each time.
+    /// Whether the store may be saved repeatedly while it is filled; an atomic store writes its whole file each time.
     var savesInParts: Bool {
         if case .atomic = kind {
             false

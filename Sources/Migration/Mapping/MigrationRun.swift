@@ -97,7 +97,7 @@ final class MigrationRun {
         } catch { Log.store.error("The unfinished store at \(destination.folder.path) could not be removed: \(error)") }
     }
 
-    /// The conditions that must be the same for a migration to be resumed, apart from the source.
+    /// Returns the conditions that must be the same for a migration to be resumed, apart from the source.
     static func fingerprint(of manager: NSMigrationManager, _ destination: MigrationDestination) -> String {
         let hashes = manager.destinationModel.entityVersionHashesByName.sorted { $0.key < $1.key }.map {
             "\($0.key) \($0.value.base64EncodedString())"

@@ -54,7 +54,7 @@ open class NSEntityMapping: NSObject, NSCopying {
     /// Creates a mapping without entities.
     public required override init() { super.init() }
 
-    /// The name of a mapping without a name of its own.
+    /// Returns the name of a mapping without a name of its own.
     static func standardName(from source: String?, to destination: String?) -> String? {
         if let source, let destination { return "\(source)To\(destination)" }
         return destination.map { "IEM_Add_\($0)" } ?? source.map { "IEM_Remove_\($0)" }

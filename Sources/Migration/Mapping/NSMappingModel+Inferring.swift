@@ -39,7 +39,7 @@ extension NSMappingModel {
         return "IEM_\(kind)_\((entity.destination ?? entity.source)?.name ?? "")"
     }
 
-    /// The names of the properties that have values in a mapping, of the new ones, and of the removed ones.
+    /// Returns the names of the properties that have values in a mapping, of the new ones, and of the removed ones.
     private static func information(of entity: InferredMapping.Entity) -> [AnyHashable: Any]? {
         guard let source = entity.source, entity.destination != nil else { return nil }
         let attributes = entity.attributes.map { (new: $0.destination.name, old: $0.source?.name) }

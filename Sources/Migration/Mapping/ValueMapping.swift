@@ -8,7 +8,7 @@ extension MappingPlan {
         for attribute in attributes {
             switch attribute.value {
             case .copied(let key):
-                // The object is new and saved as a whole: no change need be noted.
+                // The object is new and saved as a whole: no change need be recorded.
                 let value = source.value(forKey: key)
                 if value == nil, attribute.mapping.keepsDefaultForNil, !attribute.attribute.isOptional { continue }
                 object.setPrimitiveValue(value, forKey: attribute.attribute.name)

@@ -23,7 +23,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Whether a migration of one of the coordinator's stores has deferred steps. Not in Apple's API.
+    /// Returns whether a migration of one of the coordinator's stores has deferred steps. Not in Apple's API.
     ///
     /// - Throws: The errors of reading.
     public func hasDeferredLightweightMigration() throws -> Bool { try persistentStores.contains(where: hasDeferredMigration) }

@@ -42,7 +42,7 @@ struct StoreJourney {
     /// Whether the store can be opened as it is.
     var isAtItsEnd: Bool { source.checksum == destination.checksum && store.isOf(destination.model) }
 
-    /// The steps to take.
+    /// Returns the steps to take.
     ///
     /// - Parameter permitsMissingValues: Whether values that become required need no default; nil to follow the options.
     /// - Throws: Code 134130 if the store's version is not among the program's, and values would be lost: the store may be that of a newer program.
@@ -58,7 +58,7 @@ struct StoreJourney {
         return steps
     }
 
-    /// The parts of the store that an inferred step drops; nil for a step of another kind.
+    /// Returns the parts of the store that an inferred step drops; nil for a step of another kind.
     private func dropped(by step: VersionStep?) throws -> [String]? {
         switch step?.way {
         case .store(_, let mapping)?: mapping.dropped

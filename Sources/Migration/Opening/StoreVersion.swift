@@ -14,7 +14,7 @@ struct StoreVersion {
 
     /// Reads the metadata of a store that is not open.
     ///
-    /// - Parameter refused: The metadata that the store had when it was refused, for a class that cannot read them without opening it.
+    /// - Parameter refused: The metadata of the store when it was refused, for a class that cannot read them without opening it.
     /// - Throws: The error of reading them.
     init(_ opening: StoreOpening, at url: URL, refused: [String: Any]?) throws {
         self.opening = opening

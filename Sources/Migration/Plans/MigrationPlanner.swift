@@ -120,7 +120,7 @@ extension MigrationEstimate {
     }
     fileprivate var knowsRows: Bool { !rows.isEmpty }
 
-    /// The estimate for steps that are taken on a copy: the copy, and the additional space that the largest of them needs.
+    /// Returns the estimate for steps that are taken on a copy: the copy, and the additional space that the largest of them needs.
     fileprivate func onCopy(of url: URL) -> MigrationEstimate {
         let size = ((try? FileManager.default.attributesOfItem(atPath: url.path)[.size]) as? NSNumber)?.int64Value ?? 0
         return MigrationEstimate(

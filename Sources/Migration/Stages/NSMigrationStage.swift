@@ -18,7 +18,7 @@ open class NSMigrationStage: NSObject {
 ///
 /// Source: [NSLightweightMigrationStage](https://developer.apple.com/documentation/coredata/nslightweightmigrationstage).
 open class NSLightweightMigrationStage: NSMigrationStage {
-    /// The checksums of the versions, in order. Their models are looked for in the program's bundles.
+    /// The checksums of the versions, in order. Their models are searched for in the program's bundles.
     public let versionChecksums: [String]
 
     /// Creates a stage.

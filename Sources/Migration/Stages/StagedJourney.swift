@@ -17,7 +17,7 @@ struct StagedJourney {
     enum Part {
         /// A step that is inferred.
         case step(VersionStep, NSMigrationStage?)
-        /// A stage in which the program takes part.
+        /// A stage with handlers of the program.
         case custom(VersionStep, NSCustomMigrationStage)
     }
 

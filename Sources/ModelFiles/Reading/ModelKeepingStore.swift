@@ -1,7 +1,7 @@
 package import Foundation
 package import ObjectGraph
 
-/// A class of stores whose files keep the model that they were written with, so that a program without it can bring them to another version.
+/// A class of stores whose files keep the model that they were written with, so that a program without that model can migrate them.
 package protocol ModelKeepingStore: NSPersistentStore {
     /// Returns the model that a file keeps; nil if it keeps none, or that of another version.
     ///

@@ -105,7 +105,7 @@ public struct RawManagedValue<Value: RawRepresentable>: ManagedValue where Value
         return RawManagedValue(Value(rawValue: raw) ?? noCase(raw, object, place))
     }
 
-    /// Returns the value of the raw value at `place`; nil where it is nil or has no case.
+    /// Returns the value of the raw value at `place`; nil if it is nil or has no case.
     @inlinable @inline(__always)
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> RawManagedValue? {
         guard let raw = Value.RawValue.getOptional(from: object, at: place) else { return nil }

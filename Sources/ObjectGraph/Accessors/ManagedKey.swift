@@ -104,7 +104,7 @@ enum FoundationCounterpart {
         return cast(any)
     }
 
-    /// Returns the Foundation object for a Swift value; nil where there is none.
+    /// Returns the Foundation object for a Swift value; nil if there is none.
     private static func object(_ any: Any) -> NSObject? {
         switch any {
         case let text as String: NSString(string: text)

@@ -65,7 +65,7 @@ extension NSManagedObject {
 
     /// Works like ``mutableSetValue(forKey:)`` for a key path over to-one relationships.
     ///
-    /// - Returns: The proxy; nil where one of the to-one relationships is nil.
+    /// - Returns: The proxy; nil if one of the to-one relationships is nil.
     public func mutableSetValue(forKeyPath keyPath: String) -> RelationshipSet! {
         owner(atEndOf: keyPath).map { $0.object.mutableSetValue(forKey: $0.key) }
     }
@@ -81,7 +81,7 @@ extension NSManagedObject {
 
     /// Works like ``mutableOrderedSetValue(forKey:)`` for a key path over to-one relationships.
     ///
-    /// - Returns: The proxy; nil where one of the to-one relationships is nil.
+    /// - Returns: The proxy; nil if one of the to-one relationships is nil.
     public func mutableOrderedSetValue(forKeyPath keyPath: String) -> OrderedRelationshipSet! {
         owner(atEndOf: keyPath).map { $0.object.mutableOrderedSetValue(forKey: $0.key) }
     }

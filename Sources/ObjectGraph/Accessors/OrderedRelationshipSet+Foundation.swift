@@ -5,9 +5,9 @@ internal import Predicates
 extension OrderedRelationshipSet {
     // MARK: Reading
 
-    /// The first object; nil where there is none.
+    /// The first object; nil if there is none.
     public var firstObject: Any? { array.first }
-    /// The last object; nil where there is none.
+    /// The last object; nil if there is none.
     public var lastObject: Any? { array.last }
     /// The objects in the reverse order.
     public var reversed: NSOrderedSet { NSOrderedSet(array: array.reversed()) }

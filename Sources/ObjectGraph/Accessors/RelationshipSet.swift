@@ -24,7 +24,7 @@ public final class RelationshipSet: Sequence {
     public var allObjects: [NSManagedObject] { storage.objects }
     /// The objects.
     public var set: Set<NSManagedObject> { Set(storage.objects) }
-    /// Returns one of the objects; nil where there is none.
+    /// Returns one of the objects; nil if there is none.
     public func anyObject() -> NSManagedObject? { storage.objects.first }
     /// Returns whether an object is in the set.
     public func contains(_ anObject: Any) -> Bool { (anObject as? NSManagedObject).map(storage.contains) ?? false }

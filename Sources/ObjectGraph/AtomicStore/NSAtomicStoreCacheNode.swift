@@ -32,7 +32,7 @@ open class NSAtomicStoreCacheNode: NSObject {
         }
     }
 
-    /// Returns the value of a property; nil where there is none.
+    /// Returns the value of a property; nil if there is none.
     open func value(forKey key: String) -> Any? { shared.map { $0.object(forKey: key) } ?? values[key] }
 
     /// Sets the value of a property; nil removes it.

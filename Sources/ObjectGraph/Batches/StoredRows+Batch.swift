@@ -22,7 +22,7 @@ extension StoredRows {
     /// - Parameter write: Called with the changes at the end: the current rows, and the IDs of deleted ones. If it throws, all rows are
     ///   restored.
     /// - Returns: The outcome of the kind that the request wants.
-    /// - Throws: Code 133021 where objects would violate a uniqueness constraint and the merge policy does not resolve it; code 134091
+    /// - Throws: Code 133021 if objects would violate a uniqueness constraint and the merge policy does not resolve it; code 134091
     ///   for a request of another type; the errors of predicates, expressions and `write`.
     public func execute(
         _ batch: PreparedBatch, for caller: StoreCaller, write: (_ rows: [Row], _ deleted: [NSManagedObjectID]) throws -> Void = { _, _ in }

@@ -5,7 +5,7 @@ internal import Foundation
 struct FaultErrors {
     private struct Entry {
         let error: any Error
-        /// The time from which on the store may be asked again, in nanoseconds of the system's uptime; nil for never.
+        /// The time from which on the store may be queried again, in nanoseconds of the system's uptime; nil for never.
         let end: UInt64?
         var isLogged = false
     }
@@ -27,7 +27,7 @@ struct FaultErrors {
         entries[id]?.keys.lazy.compactMap { name in name.flatMap { error(of: id, $0) } }.first
     }
 
-    /// Notes why an object, or one property of it, could not be read.
+    /// Records the reason why an object, or one property of it, could not be read.
     mutating func note(_ failure: UnreadObjects.Failure, of id: NSManagedObjectID, _ property: String? = nil) {
         // A cancelled task has found out nothing about the object.
         if failure.error is CancellationError { return }
@@ -68,7 +68,7 @@ extension NSManagedObject {
     public var faultError: (any Error)? {
         checkQueue("faultError")
         if let context = registry?.context, !context.faultErrors.isEmpty {
-            // A fetch may have brought its row since.
+            // A fetch may have loaded its row since.
             let lacksRow = isFault && objectID.persistentStore?.knownRow(of: objectID, in: context) == nil
             let error = (lacksRow ? context.faultErrors.error(of: objectID) : nil) ?? context.faultErrors.propertyError(of: objectID)
             if let error { return error }
@@ -88,14 +88,14 @@ extension NSManagedObject {
         }
     }
 
-    /// - Throws: The error of a value that the store has got and could not read.
+    /// - Throws: The error of a value that the store has returned and could not decode.
     final func checkUnreadValues() throws {
         if let first = unreadFailures().min(by: { $0.key < $1.key }) { throw first.value.error }
     }
 }
 
 extension NSManagedObjectContext {
-    /// Makes the next read ask the store for an object, whatever was known of it.
+    /// Makes the next read query the store for an object, even if a row is cached.
     func forgetRow(of id: NSManagedObjectID) {
         forgetFaultErrors(of: id)
         source.forgetRow(of: id)
@@ -115,7 +115,7 @@ extension NSManagedObjectContext {
         if let parent { parent.performForChild { parent.forgetAllFaultErrors() } }
     }
 
-    /// Notes which objects a store could not read, and continues with those that it has read.
+    /// Records which objects a store could not read, and continues with those that it has read.
     ///
     /// - Throws: An error that does not name the objects it is about.
     func noteUnread(_ error: any Error, reading property: String?) throws {
@@ -123,7 +123,7 @@ extension NSManagedObjectContext {
         for (id, failure) in unread.failures { faultErrors.note(failure, of: id, property) }
     }
 
-    /// Runs a read of one object, unless an earlier read has failed and must not be retried yet. Notes its error.
+    /// Runs a read of one object, unless an earlier read has failed and must not be retried yet. Records its error.
     ///
     /// - Throws: The error of this read or of the earlier one.
     func reading<Result>(_ property: String? = nil, of id: NSManagedObjectID, isKnown: @autoclosure () -> Bool, _ read: () throws -> Result)

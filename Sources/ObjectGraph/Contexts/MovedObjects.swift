@@ -3,7 +3,7 @@ internal import Logging
 
 /// The content of a store in another store, which has taken its place.
 struct MovedContent {
-    /// How the objects are known in the destination.
+    /// The way in which the objects are identified in the destination.
     enum Identity {
         /// By the same IDs, which now refer to the destination.
         case same
@@ -29,7 +29,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Parameter exchange: Replaces the old store by the new one.
     func moveObjects(_ exchange: () throws -> MovedContent) rethrows -> NSPersistentStore {
-        // Asked once: the main thread, which may wait for this one, may have given its context objects meanwhile.
+        // Evaluated once: the main thread, which may wait for this one, may have added objects to its context meanwhile.
         let held = contexts.childrenFirst.filter(\.isToBeWaitedFor)
         return try hold(held[...]) {
             var content = try exchange()

@@ -137,7 +137,7 @@ extension NSManagedObjectContext {
         outcome.note(object, keeper)
     }
 
-    /// Deletes a saved object whose place another one takes.
+    /// Deletes a saved object that another one replaces.
     private func replace(_ object: NSManagedObject, by keeper: NSManagedObject, _ outcome: inout ConstraintOutcome) {
         // References that others have made to it since are redirected to the other object, too, and are removed from both ends.
         refreshFromStore(object)
@@ -197,7 +197,7 @@ struct ConstraintOutcome {
     /// The references that the remaining objects could not take, because they have other destinations.
     fileprivate(set) var lost: [LostReference] = []
 
-    /// Notes that an object has given way.
+    /// Records that an object was replaced.
     fileprivate mutating func note(_ object: NSManagedObject, _ keeper: NSManagedObject) {
         replaced.append(object)
         keepers[ObjectIdentifier(object)] = keeper
@@ -240,7 +240,7 @@ extension NSConstraintConflict {
         if rivals.isEmpty { return nil }
         let (stored, saved) = (stored(in: registry), rivals.first { !$0.isInserted })
         guard type.keepsStored else { return saved ?? stored ?? rivals.first }
-        // A saved object that had the values before is the one in the store, although it is saved with other changes.
+        // A saved object that had the values before is the one in the store, even if it is saved with other changes.
         return stored ?? rivals.first { !$0.isInserted && $0.hasStoredValues(constraint) } ?? saved ?? rivals.first
     }
 }
@@ -253,7 +253,7 @@ extension NSManagedObject {
         if let stored, let snapshot, snapshot.version != stored.version { rebase(onto: stored) }
     }
 
-    /// Whether the values of some properties are the stored ones.
+    /// Returns whether the values of some properties are the stored ones.
     fileprivate func hasStoredValues(_ names: [String]) -> Bool {
         names.allSatisfy { name in owningEntity.frozen!.byName[name].map { !differsFromSnapshot($0) } ?? false }
     }

@@ -18,7 +18,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Returns a relationship by which objects refer to this one, and could not refer to `keeper`, whose entity it does not accept.
+    /// Returns a relationship by which objects refer to this one, and which does not accept the entity of `keeper`.
     func relationshipToLose(inFavorOf keeper: NSManagedObject) -> NSRelationshipDescription? {
         if keeper.owningEntity.isKindOf(entity: owningEntity) { return nil }
         let shared = ends(sharedWith: keeper).map(\.own)
@@ -65,7 +65,7 @@ extension NSManagedObject {
         return lost
     }
 
-    /// Whether a to-one relationship leads to an object other than this one.
+    /// Returns whether a to-one relationship leads to an object other than this one.
     private func isRelatedElsewhere(by relationship: NSRelationshipDescription) -> Bool {
         guard let other = toOne(relationship) else { return false }
         return other !== self
@@ -105,8 +105,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a to-one relationship without an inverse leads to an existing object. Others may have deleted its destination without redirecting the
-    /// relationship.
+    /// Returns whether a to-one relationship without an inverse leads to an existing object. Others may have deleted its destination without
+    /// redirecting the relationship.
     private func hasDestination(
         by relationship: NSRelationshipDescription, _ staying: (NSManagedObject) -> NSManagedObject
     ) -> Bool {

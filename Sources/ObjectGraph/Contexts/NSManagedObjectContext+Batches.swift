@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether an error means that a store violates its contract, or that its answer cannot be used.
+    /// Returns whether an error means that a store violates its contract, or that its answer cannot be used.
     private static func isBreach(_ error: any Error) -> Bool {
         let error = error as NSError
         return error.domain == NSCocoaErrorDomain && error.code == NSPersistentStoreOperationError
@@ -239,7 +239,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectID {
-    /// Returns the store of the object as a context reads it: a past state is not known from the current one.
+    /// Returns the store of the object as a context reads it: the current state says nothing about a past one.
     fileprivate func store(for context: NSManagedObjectContext?) -> NSPersistentStore? {
         guard let original = persistentStore else { return nil }
         return context?.requestingContext.generation.current?.view(of: original) ?? original

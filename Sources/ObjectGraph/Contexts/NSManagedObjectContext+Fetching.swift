@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
 
     /// Returns a request as stores receive it. Call it on the context's queue.
     ///
-    /// - Throws: The errors of ``fetch(_:)`` that are known before a store is asked.
+    /// - Throws: The errors of ``fetch(_:)`` that are detected before a store is queried.
     @_spi(Stores) public func storeQuery<ResultType>(for request: NSFetchRequest<ResultType>) throws -> StoreQuery {
         checkQueue("storeQuery(for:) is called")
         return try query(for: request)
@@ -89,7 +89,7 @@ extension NSManagedObjectContext {
             throw CoreDataError.make(
                 NSCoreDataError, "The fetch request names no entity.", next: "Make it with entityName: or set its entity.")
         }
-        // An entity of another copy of the model stands for the one with the same name in this model.
+        // An entity of another copy of the model is equivalent to the one with the same name in this model.
         if let entity, model.entitiesByName[name] === entity { return entity }
         guard let found = model.entitiesByName[name] else {
             throw CoreDataError.make(

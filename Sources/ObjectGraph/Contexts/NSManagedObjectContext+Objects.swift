@@ -222,7 +222,7 @@ extension NSManagedObjectContext {
 
     /// An object of an entity, without values.
     ///
-    /// - Parameter entity: is counted for the object already.
+    /// - Parameter entity: The entity, which is already retained for the object.
     @inline(__always) private func emptyObject(_ entity: Unmanaged<NSEntityDescription>) -> NSManagedObject {
         // The address is compared on this thread, and never followed.
         coredata_expect_no_values(entity.toOpaque())

@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
     /// Runs `block` on the queue of a parent while the child waits during its own work.
     func performForChild<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(isForChild: true, block) }
 
-    // A single body for all types: a specialization would save nothing beside the change of queues, and Swift 6.3's optimizer crashes in one.
+    // A single body for all types: compared to the change of queues, a specialization would save nothing, and Swift 6.3's optimizer crashes in one.
     /// Runs `block` on the context's queue and suspends until it is done; no thread waits.
     ///
     /// - Parameters:

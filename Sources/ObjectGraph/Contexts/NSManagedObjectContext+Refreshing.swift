@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
         if !refreshed.isEmpty { postUnregistered(ObjectChanges(refreshed: refreshed)) }
     }
 
-    /// Posts changes that the program did not make, with the inverse ends changed by them. They are not undoable.
+    /// Posts changes that the program did not make, together with the inverse ends that they change. They are not undoable.
     func postUnregistered(_ changes: ObjectChanges) {
         var changes = changes
         for object in processEvent(posting: false) {

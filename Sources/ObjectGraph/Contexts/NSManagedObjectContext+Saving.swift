@@ -131,7 +131,8 @@ extension NSManagedObjectContext {
         try validateDenyRules()
     }
 
-    /// How often a save is tried whose conflicts are resolved: one constraint after the other may show the next, for each object that has others' values.
+    /// The maximum number of attempts of a save whose conflicts are resolved: resolving one constraint may reveal the next, for each object with
+    /// others' values.
     var mostSaveAttempts: Int { 10 + min(insertedList.count + updatedList.count, 1000) }
 
     var tooManyConflicts: NSError {

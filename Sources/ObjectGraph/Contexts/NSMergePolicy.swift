@@ -109,7 +109,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
             return nil
         }
         if object.isInserted {
-            // Others have brought it back, too, or have one with the identifier of a new object, which that is from now on.
+            // Others have restored it, too, or have an object with the identifier of a new one, which becomes that object from now on.
             let id = stored.knownObjectID
             if object.objectID.isTemporaryID, !id.isTemporaryID, context.registeredObject(for: id) == nil {
                 context.assign(permanentID: id, to: object)

@@ -60,7 +60,7 @@ struct ObjectList {
         return areAll ? set : objects.objectSet
     }
 
-    /// Whether these are the objects of the list in their order, as far as is known without reading them.
+    /// Returns whether these are the objects of the list in their order, as far as is known without reading them.
     private func areTheSame(_ other: [NSManagedObject]) -> Bool {
         // An optional reference has the layout of the reference.
         other.withUnsafeBytes { other in

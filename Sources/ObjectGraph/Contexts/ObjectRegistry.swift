@@ -12,7 +12,7 @@ internal import Predicates
 final class ObjectRegistry: @unchecked Sendable {
     let lock = Mutex()
     @exclusivity(unchecked) private(set) var map = IdentityMap()
-    /// The IDs of the objects released since the context last asked.
+    /// The IDs of the objects released since the context last took them.
     @exclusivity(unchecked) private var releasedIDs: [NSManagedObjectID] = []
     @exclusivity(unchecked) private var remembersReleases = false
     /// Not retained. The context clears it, under the lock, when it is deallocated. A weak reference would make every count of the context's
@@ -49,7 +49,7 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// Notes that the context does not touch its objects any more.
+    /// Records that the context no longer accesses its objects.
     func contextDidTakeObjectsApart() {
         lock.lock()
         departure = .over

@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// Every method is called on the queue of `context`.
 protocol ObjectSource: AnyObject {
-    /// The model of the objects; nil where there is none.
+    /// The model of the objects; nil if there is none.
     var sourceModel: NSManagedObjectModel? { get }
     /// Returns the result of a fetch, without the pending changes of `context`.
     func fetch(_ query: StoreQuery, for context: NSManagedObjectContext) throws -> StoreAnswer

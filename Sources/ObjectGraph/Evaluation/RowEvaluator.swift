@@ -5,7 +5,7 @@ internal import Predicates
 @_spi(Stores) public protocol RowSource: AnyObject {
     /// Calls `body` with every row of an entity, always in the same order.
     func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws
-    /// Returns the row of an ID; nil where there is none.
+    /// Returns the row of an ID; nil if there is none.
     func row(with id: NSManagedObjectID) throws -> Row?
     /// Returns the destination IDs of a to-many relationship.
     func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID]

@@ -47,7 +47,7 @@ public final class StoredRows: @unchecked Sendable {
     /// The number of rows.
     public var count: Int { tables.values.reduce(0) { $0 + $1.pages.count } }
 
-    /// Returns the row of an object; nil where there is none.
+    /// Returns the row of an object; nil if there is none.
     public func row(with id: NSManagedObjectID) -> Row? {
         guard case .integer(let number) = id.reference else { return nil }
         return tables[ObjectIdentifier(id.owningEntity.rootEntity)]?.pages[number]
@@ -124,7 +124,7 @@ public final class StoredRows: @unchecked Sendable {
         for index in changes.deleted.indices { put(nil, at: changes.deleted[index].objectID) }
     }
 
-    /// Adds a row that was stored elsewhere, and notes its number as assigned.
+    /// Adds a row that was stored elsewhere, and marks its number as assigned.
     ///
     /// - Throws: Code 259 for a row whose key is not a valid number.
     public func load(_ row: Row) throws {

@@ -35,13 +35,13 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
     /// Returns the IDs of the objects in a section; empty if the section does not exist.
     public func itemIdentifiers(inSection identifier: String) -> [NSManagedObjectID] { Array(itemIdentifiers[range(of: identifier)]) }
 
-    /// Returns the index of a section; nil where it does not exist.
+    /// Returns the index of a section; nil if it does not exist.
     public func indexOfSection(_ identifier: String) -> Int? { sectionIdentifiers.firstIndex(of: identifier) }
 
-    /// Returns the index of an object over all sections; nil where it is not among the results.
+    /// Returns the index of an object over all sections; nil if it is not among the results.
     public func indexOfItem(_ identifier: NSManagedObjectID) -> Int? { itemIdentifiers.firstIndex(of: identifier) }
 
-    /// Returns the name of the section of an object; nil where the object is not among the results.
+    /// Returns the name of the section of an object; nil if the object is not among the results.
     public func sectionIdentifier(containingItem identifier: NSManagedObjectID) -> String? {
         guard let index = indexOfItem(identifier) else { return nil }
         return bounds.lastIndex { $0 <= index }.map { sectionIdentifiers[$0] }

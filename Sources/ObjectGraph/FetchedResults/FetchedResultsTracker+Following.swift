@@ -151,7 +151,7 @@ extension FetchedResultsTracker {
 }
 
 extension NSManagedObjectContext {
-    /// Whether a store that answers a query queries others for it.
+    /// Returns whether a store that answers a query queries others for it.
     fileprivate func asksOthers(_ query: StoreQuery) -> Bool {
         var root = self
         while let parent = root.parent { root = parent }

@@ -163,7 +163,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         }
     }
 
-    /// Whether the changes have an observer; if not, the contents are outdated from now on.
+    /// Returns whether the changes have an observer; if not, the contents are outdated from now on.
     func isFollowed() -> Bool {
         if willChange != nil || didChange != nil { return true }
         isBehind = true

@@ -14,7 +14,7 @@ struct CachedSections: Codable, Equatable {
     let fingerprint: String
     /// The UUIDs of the stores.
     let stores: [String]
-    /// The state of the stores within this run of the program; nil where a store cannot determine it.
+    /// The state of the stores within this run of the program; nil if a store cannot determine it.
     var state: String?
     /// The state of the stores across runs.
     var lastingState: String?
@@ -114,7 +114,7 @@ final class FetchedSectionCache: Sendable {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// The state of all stores; nil where a store cannot determine it.
+    /// The state of all stores; nil if a store cannot determine it.
     var contentsState: ContentsState? {
         var state = (current: [String](), lasting: [String]?([]))
         for store in persistentStores {

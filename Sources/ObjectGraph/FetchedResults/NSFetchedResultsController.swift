@@ -169,7 +169,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         try await task?.value
     }
 
-    /// Returns the index path of an object; nil where it is not among the results.
+    /// Returns the index path of an object; nil if it is not among the results.
     open func indexPath(forObject object: ResultType) -> IndexPath? {
         (object as? NSManagedObject).flatMap { relay.tracker.contents?.node(of: $0)?.place.indexPath }
     }

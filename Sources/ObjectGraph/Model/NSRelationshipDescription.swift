@@ -27,7 +27,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
             destination = newValue
         }
     }
-    /// The inverse relationship; nil where there is none.
+    /// The inverse relationship; nil if there is none.
     ///
     /// The two must be each other's inverse. A relationship whose inverse has another inverse (or none) is treated as having none: changes at one end
     /// are not applied to the other. ``NSManagedObjectModel/check(namesOfClasses:)`` warns of it.

@@ -96,7 +96,7 @@ extension NSPersistentStoreCoordinator {
             coordinator: self, storeClass: storeClass, type: storeType, configuration: configuration, url: storeURL, options: options)
         let store: NSPersistentStore
         if let former {
-            // One whose files have no metadata has given its token another UUID.
+            // A store whose files have no metadata has given its token another UUID.
             let uuid = former.token.identifier
             do {
                 store = try openedStore(opening, former)

@@ -123,7 +123,7 @@ extension NSPersistentStoreCoordinator {
             reason: "The coordinator does not know the files of such stores.", next: "Use the means of the store.")
     }
 
-    /// Returns the store of this coordinator whose file a URL names, also by way of symbolic links.
+    /// Returns the store of this coordinator whose file a URL refers to, even through symbolic links.
     private func openStore(at url: URL) -> NSPersistentStore? {
         let place = url.resolvingSymlinksInPath().standardizedFileURL
         return persistentStores.first { $0.url?.resolvingSymlinksInPath().standardizedFileURL == place }

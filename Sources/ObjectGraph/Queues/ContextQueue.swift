@@ -61,7 +61,7 @@ final class ContextQueue: @unchecked Sendable {
 
     private static var isOnMainQueue: Bool {
         _ = main
-        // The contexts' own threads are not the main thread, and need not ask the system; but with an asynchronous `main`, the main queue may run on them.
+        // The workers are not the main thread, and need not query the system; but with an asynchronous `main`, the main queue may run on them.
         return QueueThread.current.worker == nil && Thread.isMainThread || DispatchQueue.getSpecific(key: mainKey) != nil
     }
     private static let mainKey = DispatchSpecificKey<Bool>()

@@ -26,8 +26,8 @@ struct QueueBound<Value>: @unchecked Sendable {
         return carried
     }
 
-    /// The value for the caller of a context, whose documentation requires its use on the context's queue. Until then it is only passed on, and read
-    /// for immutable facts: the number of objects, and their classes.
+    /// Returns the value for the caller of a context, whose documentation requires its use on the context's queue. Until then it is only passed on,
+    /// and read for immutable facts: the number of objects, and their classes.
     func givenToCaller() -> Value { carried }
 }
 

@@ -18,21 +18,22 @@ internal import Synchronization
 
     /// Up to so many elements a structure is checked whole after each change.
     static let fullSize = 16
-    /// So many elements are looked at for each change of a larger structure, on average.
+    /// The average number of elements that are checked for each change of a larger structure.
     static let share = 4
 
     private static let calls = Atomic<UInt64>(0)
     /// How many tests of the checks collect violations now: for them, it is always their turn.
     private static let collectors = Atomic<Int>(0)
 
-    /// Whether it is the turn of one check among so many. No generator of the system is asked: that would cost more than most checks.
+    /// Returns whether this is the turn of one check among a number of them. It does not use the system's random generator, which would cost more
+    /// than most checks.
     @usableFromInline package static func isTurn(among count: Int) -> Bool {
         let number = calls.wrappingAdd(1, ordering: .relaxed).newValue &* 0x9E37_79B9_7F4A_7C15
         return count <= 1 || (number >> 32) % UInt64(count) == 0 || collectors.load(ordering: .relaxed) > 0
     }
 
-    /// Whether a structure of so many elements is checked now: beyond ``fullSize`` only by turns, so that the checks of n changes look at no more than
-    /// some four n elements.
+    /// Returns whether a structure of this size is checked now: beyond ``fullSize``, only some of the checks run, so that the checks of n changes
+    /// examine no more than some four n elements.
     @usableFromInline package static func isDue(_ count: Int) -> Bool { count <= fullSize || isTurn(among: count / share) }
 
     /// Stops the program if there are violations. Compiled to nothing unless the checks are on.
@@ -85,8 +86,8 @@ internal import Synchronization
     return unsafeDowncast(object, to: type)
 }
 
-/// Returns an array of references with another element type: a class that all objects are known to be of; or non-optional references for optional
-/// ones, none of which is nil. References have the same representation in all of them, so the array needs no conversion.
+/// Returns an array of references with another element type: a class that all objects are known to be of; or optional and non-optional references,
+/// if none is nil. References have the same representation in all of them, so the array needs no conversion.
 ///
 /// The caller states why the elements fit; with the checks on, this is verified.
 @inline(__always) func uncheckedArray<Element, Wanted>(_ elements: [Element], of type: Wanted.Type) -> [Wanted] {

@@ -30,7 +30,7 @@ package struct FileStamp: Equatable, Sendable {
         mode = UInt32(status.st_mode)
     }
 
-    /// The stamp of the file at a path, following symbolic links; nil if there is no file.
+    /// Creates the stamp of the file at a path, following symbolic links; nil if there is no file.
     package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

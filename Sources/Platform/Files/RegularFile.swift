@@ -8,7 +8,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Reads files that others have made: a pipe or a device in the place of one would be waited for, or have no end.
+/// Reads files of external origin: a pipe or a device in the place of a file would block, or have no end.
 package enum RegularFile {
     /// Reads a file.
     ///

@@ -7,7 +7,7 @@ struct CatalogueReader {
     let connection: Connection
     let schema: String
 
-    /// Returns the tables and views of the schema; nil where there is no such schema.
+    /// Returns the tables and views of the schema; nil if there is no such schema.
     func read() async throws -> Catalogue? {
         let results = try await connection.run(
             [

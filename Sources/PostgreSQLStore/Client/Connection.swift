@@ -189,7 +189,7 @@ final class Connection: @unchecked Sendable {
                 if refusal == nil { do { if try !take(number, kept) { results.append(kept) } } catch { refusal = error } }
                 number += 1
             default:
-                // A statement that was not prepared is not known to the server.
+                // The server does not know a statement whose preparation failed.
                 if let key { prepared[key] = nil }
                 if failure == nil, let result, PQresultStatus(result) != PGRES_PIPELINE_ABORTED { failure = ServerError(result, handle) }
                 PQclear(result)

@@ -40,7 +40,7 @@ final class ConnectionPool: Sendable {
     private let restart: RestartWait?
     /// The reads from replicas; nil if they are not enabled.
     let replicas: Replicas?
-    /// The seconds after which an unused connection is asked whether it is still there.
+    /// The seconds after which the server is queried over an idle connection, to verify that it is alive.
     private static let idleLimit = 30.0
     private static let timers = DispatchQueue(label: "PostgreSQLStore.timers")
 

@@ -21,7 +21,7 @@ final class PrimarySearch: Sendable {
     private let countsDefault: Bool
     /// The seconds for which another server may need to take over.
     private let patience: Double
-    /// The seconds that the primary known is waited for before the others are asked, too.
+    /// The seconds to wait for the known primary before the other hosts are queried, too.
     private static let firstTimeout = 2.0
     private static let longestPause = 1.0
 
@@ -34,7 +34,7 @@ final class PrimarySearch: Sendable {
         (self.names, self.place, self.countsDefault, self.patience) = (names, place, countsDefault, patience)
     }
 
-    /// The number of the host that is the primary, as far as known.
+    /// The number of the host that is known as the primary.
     var primary: Int? { state.withLock { $0.primary } }
 
     /// Called if a server has turned out not to be the primary.

@@ -20,15 +20,15 @@ final class Replicas: Sendable {
         var chosen: Int?
         /// The position that the chosen replica is known to have replayed.
         var replayed: LogPosition?
-        /// When a replica is asked next, in nanoseconds of the system's uptime.
+        /// The time at which a replica is tried next, in nanoseconds of the system's uptime.
         var retry: UInt64 = 0
         /// The pause after the next attempt at which no replica is new enough, in seconds.
         var pause = shortestPause
         var readCount = 0
-        /// Until when hosts are not asked that could not be reached.
+        /// The hosts that could not be reached, each with the time until which it is not tried.
         var unreachable: [Int: UInt64] = [:]
 
-        /// Asks no replica for some time.
+        /// Stops using replicas for some time.
         mutating func rest() {
             // Bounded: seconds to a minute.
             retry = DispatchTime.now().uptimeNanoseconds + UInt64(pause * 1e9)

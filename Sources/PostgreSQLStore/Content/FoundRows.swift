@@ -8,9 +8,9 @@ internal import Foundation
 final class FoundRows: RowSource {
     private let found: RowList
     private let content: StoreContent
-    /// The connection of a transaction, whose rows are wanted; nil for any.
+    /// The connection of a transaction whose rows are required; nil for any.
     private let connection: Connection?
-    /// Whether the newest state is wanted.
+    /// Whether the newest state is required.
     private let isCurrent: Bool
     private var rows: [NSManagedObjectID: Row?] = [:]
     private var related: [ObjectIdentifier: [NSManagedObjectID: [NSManagedObjectID]]] = [:]

@@ -8,8 +8,8 @@ extension StoreContent {
     /// Reads a relationship of many objects, in order for an ordered one.
     ///
     /// - Parameters:
-    ///   - connection: The connection of a transaction, whose rows are wanted; nil for any.
-    ///   - isCurrent: Whether the newest state is wanted.
+    ///   - connection: The connection of a transaction whose rows are required; nil for any.
+    ///   - isCurrent: Whether the newest state is required.
     func related(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], over connection: Connection? = nil,
         isCurrent: Bool = false
@@ -51,7 +51,8 @@ extension StoreContent {
 }
 
 extension StoreContent {
-    /// Returns the statement that reads a relationship whose rows spell the key of their owner in other ways: by the columns, whose index may be used.
+    /// Returns the statement that reads a relationship whose rows spell the key of their owner differently. It compares the columns themselves, so
+    /// that their index may be used.
     private func lookingUp(_ relationship: NSRelationshipDescription, _ question: RelatedQuestion) -> String? {
         let destination = question.destination
         guard let mapping, let slot = relationship.storedInverse?.slotIndex,

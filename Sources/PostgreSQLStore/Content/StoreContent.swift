@@ -214,7 +214,7 @@ final class StoreContent: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - entity: The entity of the rows, for errors.
-    ///   - isCurrent: Whether the newest state is wanted.
+    ///   - isCurrent: Whether the newest state is required.
     func readingRows<Result: Sendable>(
         of entity: SQLEntity? = nil, over connection: Connection? = nil, isCurrent: Bool = false,
         _ body: @escaping @Sendable (Connection) async throws -> Result
@@ -231,7 +231,7 @@ final class StoreContent: @unchecked Sendable {
 
     /// Returns the error of a statement.
     ///
-    /// - Parameter entity: Whose rows it is about: PostgreSQL does not name a view whose rows it cannot compute.
+    /// - Parameter entity: The entity of the rows: PostgreSQL does not name a view whose rows it cannot compute.
     func failure(_ error: ServerError, _ what: String, of entity: SQLEntity? = nil) -> NSError {
         var subject = ""
         if let entity, !error.isConnectionLost {

@@ -62,7 +62,7 @@ extension NSPersistentStore {
         return SQLExplanation(sql: sql, values: statement.values.map(\.shown), steps: steps)
     }
 
-    /// A number that changes after any program has written to the database; nil for a store that is not in a PostgreSQL database.
+    /// Returns a number that changes after any program has written to the database; nil for a store that is not in a PostgreSQL database.
     ///
     /// Writes to other tables change it, too. Call it on any queue.
     package func databaseStamp() throws -> Int64? {

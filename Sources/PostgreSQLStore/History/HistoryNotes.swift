@@ -6,7 +6,7 @@ internal import SQLQueries
 /// The changes of a transaction that is being written, for the history.
 struct HistoryNotes {
     private let history: StoreHistory
-    /// Whether changes are noted.
+    /// Whether changes are recorded.
     let isKept: Bool
     /// The ID of the transaction.
     let commit: UUID
@@ -25,8 +25,8 @@ struct HistoryNotes {
         isKept = history.isKept
     }
 
-    /// The first statement of the transaction. It writes the row by which a commit whose answer is lost is looked up, and returns whether there
-    /// is a history.
+    /// The first statement of the transaction. It writes the commit's own row, by which a lost answer is resolved, and returns whether there is a
+    /// history.
     var mark: Call { Self.mark(commit) }
 
     /// The same, as a statement that fails (``ServerError/isUnexpectedCount``) if the history has begun since these notes were created.

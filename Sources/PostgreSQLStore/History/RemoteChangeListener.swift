@@ -32,7 +32,7 @@ final class RemoteChangeListener: Sendable {
         /// The end of the history, if there is one.
         let position: HistoryPosition?
 
-        /// Looks at a store.
+        /// Reads the present state of a store.
         init(_ connection: Connection, keepsHistory: Bool) async throws {
             if keepsHistory {
                 position = try await HistoryReader.end(connection)

@@ -4,7 +4,7 @@ internal import Foundation
 
 /// A snapshot of the server: which transactions had ended when it was taken, by their numbers in the server.
 struct ServerSnapshot {
-    /// The first number that no transaction had got.
+    /// The first number that was not assigned to a transaction.
     let end: Int64
     /// The transactions that were running.
     let running: Set<Int64>

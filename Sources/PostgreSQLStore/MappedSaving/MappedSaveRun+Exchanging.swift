@@ -91,7 +91,7 @@ extension PostgreSQLTableDialect {
                 ]
             case .boolean, .json, .array, .row: []
             }
-        // Foreign keys may be looked at after each statement: another row that may be referred to.
+        // Foreign keys may be checked after each statement: the value of another row that may be referred to.
         for reference in table.relation.references {
             guard let place = reference.columns.firstIndex(of: column.name) else { continue }
             let target = "\(LayoutNames.identifier(reference.targetSchema)).\(LayoutNames.identifier(reference.target))"

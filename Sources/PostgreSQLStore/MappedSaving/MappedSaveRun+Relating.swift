@@ -54,7 +54,7 @@ extension MappedSaveRun {
                         let relationship = entity.entity.frozenParts.properties[difference.slotIndex] as? NSRelationshipDescription
                     else { continue }
                     for id in isNew ? difference.added : difference.removed {
-                        // An object that was never saved, or lies in another store, is in no pair.
+                        // An object that was never saved, or belongs to another store, is in no pair.
                         if !isNew, resolved(id).isTemporaryID || resolved(id).token !== content.token { continue }
                         try write(change, id, relationship, join, isNew: isNew)
                     }

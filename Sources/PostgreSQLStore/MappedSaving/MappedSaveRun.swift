@@ -16,10 +16,10 @@ struct MappedSaveRun {
     var calls: [Call] = []
     /// The expected row count of each call, with the changes that it writes.
     var checks: [(call: Int, expected: Int, changes: [StoreChange], isDeletion: Bool)] = []
-    /// The objects some of whose rows were not there to be updated, or to be deleted.
+    /// The objects of which some rows were missing when they should have been updated or deleted.
     private var unwritten: [StoreChange] = []
     private var undeleted: [StoreChange] = []
-    /// The objects whose rows have given up a unique value, so that their version is another one.
+    /// The objects whose rows have given up a unique value, and therefore have a new version.
     var parked: Set<NSManagedObjectID> = []
     /// The pairs that are written already: both ends of a relationship report each pair.
     var pairs: Set<MappedPair> = []

@@ -26,8 +26,7 @@ struct MappedSaving: Sendable {
                 if let outcome = try await outcome(of: changes, looksAtValues: looksAtValues) { return outcome }
                 // The commit was lost with its connection, and will never be.
             } catch let error as ServerError {
-                // A constraint of the model is found to be violated when its owners are looked for again.
-                // Rows of the save may exchange unique values.
+                // A violated constraint of the model is detected when its owners are searched for again. Rows of the save may exchange unique values.
                 let mayExchange = error.isUniqueness && changes.count > 1 && !looksAtValues
                 let isFound = error.isUniqueness && content.hasUniqueness && attempt < 3
                 if mayExchange { looksAtValues = true }

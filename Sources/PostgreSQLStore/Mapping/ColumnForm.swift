@@ -66,7 +66,7 @@ enum ColumnForm: Sendable, Equatable {
             }
     }
 
-    /// The form of a type for an attribute of a storage; nil if the attribute cannot hold the type.
+    /// Creates the form of a type for an attribute of a storage; nil if the attribute cannot hold the type.
     init?(_ type: CatalogueType, for storage: SQLStorage) {
         let natural = ColumnForm(type)
         switch (storage, natural) {

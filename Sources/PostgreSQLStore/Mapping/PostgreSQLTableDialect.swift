@@ -49,8 +49,8 @@ enum PostgreSQLTableDialect: TableDialect {
     }
     static func written(_ parameter: String, _ form: ColumnForm, _ type: CatalogueType) -> String { form.written(parameter, type) }
 
-    /// The number of the transaction that wrote the row. Rows of a relation that is not a table have none; a digest of their content shows whether
-    /// they have changed.
+    /// Returns the number of the transaction that wrote the row. Rows of a relation that is not a table have none; a digest of their content shows
+    /// whether they have changed.
     static func version(of relation: CatalogueRelation, _ columns: [CatalogueColumn], as table: String) -> String {
         relation.kind == .table ? "\(table).xmin::text::bigint" : "hashtextextended(\(table)::text, 0)"
     }

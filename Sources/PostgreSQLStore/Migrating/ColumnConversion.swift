@@ -19,7 +19,7 @@ enum ColumnConversion {
         }
     }
 
-    /// Returns the default value of an attribute in SQL; nil where it has none.
+    /// Returns the default value of an attribute in SQL; nil if it has none.
     ///
     /// - Throws: The error of a transformable value that cannot be archived.
     static func defaultValue(of attribute: NSAttributeDescription, _ storage: SQLStorage) throws -> String? {

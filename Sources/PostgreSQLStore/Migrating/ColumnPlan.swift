@@ -167,7 +167,7 @@ struct ColumnPlan {
             let literal = all.first?.value(column.name)
             let add = "ALTER TABLE \(name) ADD COLUMN \(column.name) \(Self.type(column))"
             if let literal, all.count == former.count, all.allSatisfy({ $0.isDefault && $0.value(column.name) == literal }) {
-                // The database notes the value, and writes no row.
+                // The database records the value, and writes no row.
                 statements += ["\(add) DEFAULT \(literal)", "ALTER TABLE \(name) ALTER COLUMN \(column.name) DROP DEFAULT"]
                 continue
             }

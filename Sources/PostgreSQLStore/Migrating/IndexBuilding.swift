@@ -15,7 +15,7 @@ struct IndexBuilding: Sendable {
     private static let attemptLimit = 3
     private static let table = PostgreSQLTables.indexes
 
-    /// The statements by which a migration notes indexes.
+    /// Returns the statements by which a migration records indexes.
     ///
     /// - Parameter kept: The names of the indexes that the migration does not touch, which an earlier one may have left.
     static func notes(of indexes: [LayoutMigration.Index], kept: [SQLIdentifier]) -> [String] {
@@ -50,7 +50,7 @@ struct IndexBuilding: Sendable {
     }
 
     private func build(_ connection: Connection) async throws {
-        // A session that another program lends for a transaction keeps no lock.
+        // A session that a proxy lends for a transaction keeps no lock.
         guard connection.ownsSession, try await hasNotes(connection) else { return }
         guard try await lock(connection) else { return }
         // Indexes of large tables take longer than any fetch may.

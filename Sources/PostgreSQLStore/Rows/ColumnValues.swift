@@ -27,7 +27,7 @@ enum ColumnValues {
         return Int64((seconds * 1e6).rounded()) + DatabaseEpoch.secondsBefore2001 * 1_000_000
     }
 
-    /// Whether infinite dates lie on another side of a date than the dates that they are read as.
+    /// Returns whether infinite dates lie on another side of a date than the dates that they are read as.
     static func reachesInfinity(_ value: BinaryValue) -> Bool {
         switch value {
         case .date(let microseconds): microseconds <= first || microseconds >= last

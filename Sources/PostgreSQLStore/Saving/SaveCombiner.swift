@@ -94,7 +94,7 @@ final class SaveCombiner: Sendable {
     /// Does a save, together with saves that have waited for the same transaction.
     ///
     /// - Returns: Whether it is done. If not, it has written nothing: do it alone, which reports the reason.
-    /// - Throws: Code 134070 where that cannot be determined, and the errors of connecting.
+    /// - Throws: Code 134070 if that cannot be determined, and the errors of connecting.
     func run(_ save: SmallSave, _ content: StoreContent) async throws -> Bool {
         let answer: Answer
         switch state.withLock({ $0.beginsOneMore() }) ? .leads([]) : await turn(of: save) {

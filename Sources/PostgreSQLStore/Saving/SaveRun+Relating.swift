@@ -29,7 +29,7 @@ extension SaveRun {
     private mutating func writePairs(
         _ owner: Int64, _ difference: ListDifference, _ relationship: NSRelationshipDescription, _ join: SQLJoin
     ) async throws {
-        // An object that was never saved, or lies in another store, is in no pair.
+        // An object that was never saved, or belongs to another store, is in no pair.
         let gone = difference.removed.compactMap { content.key(of: $0.current) }
         if !gone.isEmpty {
             add("DELETE FROM \(join.table) WHERE \(join.own) = $1 AND \(join.other) = ANY($2)", [.integer(owner), .keys(gone)])

@@ -24,7 +24,7 @@ struct StoreTransaction {
     /// - Parameters:
     ///   - repeatsUniqueness: Whether the transaction is retried if it violates a uniqueness constraint, because `body` looks for conflicts first.
     ///   - body: Writes everything, up to the commit, or with it. Called again for each attempt.
-    /// - Throws: ``ServerError`` where nothing is committed; code 134070 where that cannot be determined; the errors of `body`.
+    /// - Throws: ``ServerError`` where nothing is committed; code 134070 if that cannot be determined; the errors of `body`.
     func commit<Result: Sendable>(
         repeatsUniqueness: Bool, _ body: @escaping @Sendable (Connection, UUID) async throws -> (Result, TransactionEnd)
     ) async throws -> Result {
@@ -90,7 +90,7 @@ struct StoreTransaction {
     /// Looks up a transaction whose answer was lost.
     ///
     /// - Returns: Whether it is committed. If not, it never will be.
-    /// - Throws: Code 134070 where that cannot be determined.
+    /// - Throws: Code 134070 if that cannot be determined.
     func isFound(_ commit: UUID, _ lost: ServerError) async throws -> Bool {
         Log.store.notice("The answer to a commit at \(content.place) was lost; it is looked up. \(lost)")
         return try await isCommitted(commit, lost)

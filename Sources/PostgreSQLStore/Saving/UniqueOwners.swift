@@ -76,7 +76,7 @@ final class UniqueOwners {
         return nil
     }
 
-    /// Takes note of a row that will have its values.
+    /// Records a row that will have its values.
     func add(_ row: Row, _ frozen: FrozenEntity) {
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
@@ -84,7 +84,7 @@ final class UniqueOwners {
         }
     }
 
-    /// Takes note of a row that will lose its values.
+    /// Records a row that will lose its values.
     func remove(_ row: Row, _ frozen: FrozenEntity) {
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }

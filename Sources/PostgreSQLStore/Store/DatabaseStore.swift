@@ -21,7 +21,7 @@ class DatabaseStore: NSPersistentStore, @unchecked Sendable {
     }
     static let preparationOption = "PostgreSQLStorePreparation"
 
-    /// Whose tables stores of the class are about.
+    /// The layout of the tables of stores of the class.
     class var layout: PostgreSQLStoreOptions.Layout { .own }
 
     private(set) var content: StoreContent!

@@ -45,7 +45,7 @@ struct MappedOpening: DatabaseOpening {
         } catch let error as ServerError { throw ServerCheck(pool.settings.place).failure(error) }
     }
 
-    /// The metadata of the store. The tables themselves show whether the model fits, not stored hashes.
+    /// Returns the metadata of the store. The tables themselves show whether the model fits, not stored hashes.
     private func metadata(_ uuid: UUID, _ mapping: Mapping) -> [String: Any] {
         [
             NSStoreTypeKey: ExistingPostgreSQLStoreType, NSStoreUUIDKey: uuid.uuidString,

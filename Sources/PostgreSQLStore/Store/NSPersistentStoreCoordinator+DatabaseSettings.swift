@@ -24,7 +24,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Parameter settings: Values by the names of the server's settings; they replace those of
     ///   ``PostgreSQLStoreOptions/databaseSettings`` of the same name.
-    /// - Returns: The coordinator; the receiver where it has these settings.
+    /// - Returns: The coordinator; the receiver if it has these settings.
     /// - Throws: Code 134060 for settings that the store relies on, and for a coordinator with stores other than those in PostgreSQL databases. Call
     ///   it on any queue.
     public func coordinator(databaseSettings settings: [String: String]) throws -> NSPersistentStoreCoordinator {

@@ -109,7 +109,7 @@ extension PostgreSQLOpening {
         return before.merging(versionMetadata) { $1 }.merging([Self.formerVersionsKey: former + [Self.version(before)]]) { $1 }
     }
 
-    /// A value that identifies a version.
+    /// Returns a value that identifies a version.
     private static func version(_ metadata: [String: Any]) -> Data {
         let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
         return hashes.sorted { $0.key < $1.key }.reduce(into: Data()) { $0 += Data($1.key.utf8) + $1.value }

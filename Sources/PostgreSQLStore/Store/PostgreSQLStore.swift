@@ -13,7 +13,7 @@ internal import SQLQueries
 final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable {
     // The metadata are property lists, which are not changed.
     private struct State: @unchecked Sendable {
-        /// The keys that no object has got yet, by the number of the root entity.
+        /// The reserved keys that no object has got yet, by the number of the root entity.
         var keys: [Int64: [Range<Int64>]] = [:]
         /// The metadata in the database.
         var metadata: [String: Any] = [:]
@@ -106,7 +106,7 @@ final class PostgreSQLStore: DatabaseStore, AnsweringStore, @unchecked Sendable 
 
     // MARK: Metadata
 
-    /// The metadata to write; nil if the database has them already.
+    /// Returns the metadata to write; nil if the database has them already.
     func newMetadata() throws -> (values: [String: Any], data: Data)? {
         // Compared without the lock: they may be the program's own.
         var known = state.withLock { $0 }

@@ -9,7 +9,7 @@ public import Foundation
 /// options.password = { try await vault.password(of: "shop") }
 /// ```
 public struct PostgreSQLStoreOptions: Sendable {
-    /// Whose tables a store is about.
+    /// The layout of a store's tables.
     public enum Layout: Sendable {
         /// The store's own: they are created for the model.
         case own
@@ -19,7 +19,7 @@ public struct PostgreSQLStoreOptions: Sendable {
 
     /// The schema of the database that has the tables. It is created with the store's own. The default is `public`.
     public var schema = "public"
-    /// Whose tables the store is about. The default is the store's own.
+    /// The layout of the store's tables. The default is the store's own.
     public var layout = Layout.own
     /// The maximum number of connections. The default is 8.
     public var connectionLimit = 8

@@ -19,8 +19,8 @@ extension SlotLocation {
 // MARK: Packed values
 
 extension SlotLocation {
-    /// The bytes of a packed value; nil if the value lies in the slot itself. Code that packs values puts the bytes behind the slots, into memory of
-    /// the same owner, which the caller keeps alive.
+    /// Returns the bytes of a packed value; nil if the value lies in the slot itself. Code that packs values puts the bytes behind the slots, into
+    /// memory of the same owner, which the caller keeps alive.
     @inline(__always) func packedBytes(_ subject: PredicateSubject) -> UnsafeBufferPointer<UInt8>? {
         guard isPackable, subject.slots.load(fromByteOffset: nullOffset &+ 8, as: UInt64.self) & nullMask != 0 else { return nil }
         let word = subject.slots.load(fromByteOffset: offset, as: UInt64.self)

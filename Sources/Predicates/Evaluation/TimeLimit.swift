@@ -8,7 +8,7 @@ package enum TimeLimit {
     @TaskLocal private static var end: ContinuousClock.Instant?
     private static let isUsedFlag = Atomic<Bool>(false)
 
-    /// Whether any work of the program is limited. Once it is, connections that are opened look at the time, and evaluations.
+    /// Whether any work of the program has a limit. From then on, evaluations and newly opened connections observe it.
     package static var isUsed: Bool { isUsedFlag.load(ordering: .relaxed) }
 
     /// Makes connections that are opened from now on observe the time limit.

@@ -1,5 +1,5 @@
 extension String {
-    /// The text in quotation marks, with all characters escaped that would end or change it, as in format strings and Swift's sources.
+    /// Returns the text in quotation marks, with all characters escaped that would end or change it, as in format strings and Swift's sources.
     ///
     /// - Parameter escapesInvisible: Whether invisible characters are escaped, too, in a form that Swift reads and format strings do not.
     package func quoted(escapesInvisible: Bool = false) -> String {

@@ -46,21 +46,21 @@ extension PredicateExpressions {
         public static func call(_ root: some StringProtocol, _ other: some StringProtocol) -> Bool { root.localizedStandardContains(other) }
     }
 
-    /// How texts lie to each other, whatever the case of their letters.
+    /// The order of two texts, ignoring case.
     public enum CaseInsensitiveCompare: PredicateTextMethod {
         /// The name of the method.
         public static var name: String { "caseInsensitiveCompare" }
-        /// How the first text lies to the second.
+        /// Returns the order of the first text relative to the second.
         public static func call(_ root: some StringProtocol, _ other: some StringProtocol) -> ComparisonResult {
             root.caseInsensitiveCompare(other)
         }
     }
 
-    /// How texts lie to each other in the language of the user.
+    /// The order of two texts in the language of the user.
     public enum LocalizedCompare: PredicateTextMethod {
         /// The name of the method.
         public static var name: String { "localizedCompare" }
-        /// How the first text lies to the second.
+        /// Returns the order of the first text relative to the second.
         public static func call(_ root: some StringProtocol, _ other: some StringProtocol) -> ComparisonResult {
             root.localizedCompare(other)
         }

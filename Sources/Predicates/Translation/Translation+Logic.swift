@@ -112,7 +112,7 @@ extension PredicateExpressions.NilLiteral: TranslatableExpression, SourceReprese
 }
 
 extension ExpressionTree {
-    /// Returns whether the expression is certainly nil where `base` is, like a path that continues from it.
+    /// Returns whether the expression is certainly nil if `base` is, like a path that continues from it.
     func isNil(where base: ExpressionTree) -> Bool {
         if self == base { return true }
         switch self {

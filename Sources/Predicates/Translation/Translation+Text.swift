@@ -62,8 +62,8 @@ enum TextMethod: String {
 
 /// A node that calls a method of a text with another text.
 ///
-/// Of how two texts lie to each other, only whether they are the same has a counterpart: the language orders text by code points, these methods
-/// as people do.
+/// Of the results of comparing two texts, only equality has a counterpart: the predicate language orders text by code points, these methods by the
+/// rules of a language.
 protocol TextMethodExpression: TranslatableExpression, SourceRepresentable, PredicateExpression {
     associatedtype Root: PredicateExpression
     associatedtype Other: PredicateExpression

@@ -1,4 +1,4 @@
-/// A date and a time of day, at an offset from UTC. The parts but the day lie in their ranges.
+/// A date and a time of day, at an offset from UTC. All parts except the day are within their ranges.
 struct DateParts {
     var year = 2001
     var month = 1

@@ -37,7 +37,7 @@ package struct DatePattern: Hashable, Sendable {
     /// The given pattern.
     package let text: String
     let parts: [Part]
-    /// Whether numbers have as many digits as the pattern has letters, with which files are read; otherwise zeros before a number may be missing.
+    /// Whether numbers have exactly as many digits as the pattern has letters, as for the patterns of files; otherwise leading zeros may be missing.
     let isExact: Bool
     /// The last year that two digits mean.
     let latestYear: Int

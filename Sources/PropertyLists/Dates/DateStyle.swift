@@ -1,4 +1,4 @@
-/// The way in which a column of another program's table has dates as text: ISO 8601, as one of its texts is written.
+/// The style of dates as text in a column of another program's table: ISO 8601, in the form of one of its texts.
 package struct DateStyle: Hashable, Sendable {
     /// The character of ASCII between the day and the time; nil for days only.
     package let separator: UInt8?

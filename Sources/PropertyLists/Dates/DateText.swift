@@ -58,7 +58,7 @@ package enum DateText {
 }
 
 extension DateText {
-    /// Returns the year in which a date lies, in UTC; that of the last date with one for later ones, and for numbers that are no date.
+    /// Returns the year of a date, in UTC; for dates after the last one that has a year, and for numbers that are not dates, it is the last year.
     package static func year(_ seconds: Double) -> Int {
         let limit = Double(DateParts.limit - 1)
         return DateParts(Int(min(max(-limit, seconds), limit).rounded(.down))).year

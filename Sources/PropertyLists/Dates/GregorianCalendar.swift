@@ -1,4 +1,4 @@
-/// The Gregorian calendar as if it had always been, in days around 2001-01-01, a Monday. The year before 1 is 0.
+/// The proleptic Gregorian calendar, in days relative to 2001-01-01, a Monday. The year before 1 is 0.
 package enum GregorianCalendar {
     /// The days from 0000-03-01 to 2001-01-01.
     private static let epoch = 730_791

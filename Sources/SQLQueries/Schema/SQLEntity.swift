@@ -43,13 +43,14 @@ package final class SQLEntity: @unchecked Sendable {
     /// The mapping of a property.
     package subscript(property: NSPropertyDescription) -> SQLProperty { properties[property.slotIndex] }
 
-    /// The entity numbers of the rows that are of the entity or, if requested, of one that inherits from it; nil if every row of the table is.
+    /// Returns the entity numbers of the rows that are of the entity or, if requested, of one that inherits from it; nil if every row of the table
+    /// is.
     func requiredNumbers(includingSubentities: Bool) -> [Int64]? {
         if includingSubentities { return isWholeTable ? nil : numbers }
         return isAlone ? nil : [number]
     }
 
-    /// The condition that a row is of the entity or, if requested, of one that inherits from it; nil if every row of the table is.
+    /// Returns the condition that a row is of the entity or, if requested, of one that inherits from it; nil if every row of the table is.
     package func condition(includingSubentities: Bool, alias: String? = nil) -> String? {
         guard let numbers = requiredNumbers(includingSubentities: includingSubentities) else { return nil }
         let column = (alias.map { $0 + "." } ?? "") + identity.entity.sql

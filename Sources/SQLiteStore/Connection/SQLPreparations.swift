@@ -7,7 +7,7 @@ enum SQLPreparations {
     /// The preparations by the path of the file. Calls that only know a file, such as those for metadata, use the one with which it was last opened.
     private static let known = LockedBox<[String: SQLiteConnectionPreparation]>([:])
 
-    /// Notes how a file is opened.
+    /// Records how a file is opened.
     static func set(_ preparation: SQLiteConnectionPreparation?, for url: URL) {
         if preparation == nil, known.withLock({ $0.isEmpty }) { return }
         known.withLock { $0[url.path] = preparation }

@@ -107,7 +107,7 @@ final class SQLStatement {
         return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))), as: UTF8.self)
     }
 
-    /// The bytes in a column of the statement's current row; empty for NULL.
+    /// Returns the bytes in a column of the statement's current row; empty for NULL.
     static func data(_ handle: OpaquePointer, _ column: Int32) -> Data {
         guard let bytes = sqlite3_column_blob(handle, column) else { return Data() }
         return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, column)))

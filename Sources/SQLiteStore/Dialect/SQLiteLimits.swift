@@ -9,7 +9,7 @@ enum SQLiteLimits {
 
     /// Returns whether SQLite refused to prepare a statement because of its text, not because of the state of the file or the memory.
     ///
-    /// A statement that was translated from a request is well-formed. So where the file has the tables and columns of the model, it was
+    /// A statement that was translated from a request is well-formed. So if the file has the tables and columns of the model, it was
     /// beyond one of SQLite's limits: on the depth of expressions, parameters, joined tables, columns, or terms. SQLite has one code for
     /// all of them, and its messages depend on the installed library.
     static func isRefused(_ error: any Error) -> Bool {

@@ -126,7 +126,7 @@ enum SQLiteFileCopy {
     /// The empty file remains, as on Apple's platforms: a process that opens the database meanwhile has the same file.
     ///
     /// - Parameter isForced: Whether to ignore other connections, and files that are not databases.
-    /// - Throws: Code 134090 where others use the database; nothing is deleted then.
+    /// - Throws: Code 134090 if others use the database; nothing is deleted then.
     static func destroy(_ url: URL, timeout: TimeInterval, isForced: Bool) throws {
         let manager = FileManager.default
         if manager.fileExists(atPath: url.path), !isForced { try requireSole(url, timeout: timeout) }

@@ -8,7 +8,7 @@ package enum SQLiteFiles {
     /// Returns the directory of a store's external data files; nil for an in-memory store.
     static func externalFiles(of url: URL?) -> URL? {
         guard let url, !isInMemory(url) else { return nil }
-        // By hand for usual names: Foundation asks the file system with each step whether it is at a directory.
+        // Built by hand for usual names: with each step, Foundation asks the file system whether the path is a directory.
         let path = url.path
         if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
             let name = path[path.utf8.index(after: slash)...]
@@ -87,7 +87,7 @@ package enum SQLiteFiles {
         }
     }
 
-    /// Opens a connection for reading, after whose end the file of shared memory is put back.
+    /// Opens a connection for reading, after whose end the file of shared memory is restored.
     private static func openReader(_ url: URL, keeping memory: SQLSharedMemory?, timeout: TimeInterval) throws -> SQLConnection {
         do {
             let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)

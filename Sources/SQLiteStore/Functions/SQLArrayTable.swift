@@ -110,7 +110,7 @@ enum SQLArrayTable {
         return SQLITE_CONSTRAINT
     }
 
-    /// A cursor of this module: `xOpen` has made it, beginning with the fields that SQLite requires, and `xClose` frees it.
+    /// Returns a cursor of this module: `xOpen` has made it, beginning with the fields that SQLite requires, and `xClose` frees it.
     private static func cursor(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> UnsafeMutablePointer<Cursor>? {
         cursor.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Cursor.self) }
     }

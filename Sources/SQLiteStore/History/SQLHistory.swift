@@ -54,11 +54,11 @@ final class SQLHistory {
         }
     }
 
-    /// The rows that a save has inserted together, with consecutive keys. They are noted as one.
+    /// The rows that a save has inserted together, with consecutive keys. They are recorded as one.
     struct Insertion {
         let entity: SQLEntity
         let keys: ClosedRange<Int64>
-        /// The number of rows noted one by one before.
+        /// The number of rows that were recorded one by one before.
         let position: Int
     }
 

@@ -4,7 +4,7 @@ internal import Platform
 internal import Synchronization
 
 extension SQLCacheTable {
-    /// The violated invariants of the table; empty if there are none. Call it under the table's lock, as a registered reader.
+    /// Returns the violated invariants of the table; empty if there are none. Call it under the table's lock, as a registered reader.
     ///
     /// Each page is in one place, the count is that of the pages, and readers know whether some pages lie outside of the directory. An entry has the
     /// row of its key, in a block that is counted as the cache's.
@@ -45,7 +45,7 @@ extension SQLCacheTable {
 }
 
 extension SQLCacheEntry {
-    /// The violated invariants of an entry, which other threads may change meanwhile.
+    /// Returns the violated invariants of an entry, which other threads may change meanwhile.
     fileprivate static func violations(of entry: UnsafeMutablePointer<SQLCacheEntry>, key: Int64) -> [String] {
         let value = entry.pointee.value.load(ordering: .sequentiallyConsistent)
         guard let slots = slots(value) else { return value == 0 ? ["the entry \(key) has no state"] : [] }

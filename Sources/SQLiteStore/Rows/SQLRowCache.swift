@@ -298,7 +298,7 @@ extension SlotPointer {
 
     /// Whether only the cache retains the block of a cached row.
     fileprivate var isHeldByCacheAlone: Bool {
-        // The cache's own reference, neither counted nor released: the variable's bits are those of a reference, and are looked at as one.
+        // The cache's own reference, neither retained nor released: the bits of the variable are reinterpreted as a reference.
         var reference = block.toOpaque()
         return withUnsafeMutableBytes(of: &reference) { isKnownUniquelyReferenced(&$0.assumingMemoryBound(to: RowBlock.self)[0]) }
     }

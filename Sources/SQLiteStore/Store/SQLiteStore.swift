@@ -40,7 +40,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     private let lastPlace = Atomic<UInt>(0)
     /// Records the rows that a transaction writes; nil without history tracking, or for a read-only store.
     var historyNotes: SQLHistory?
-    /// Reads the history of the file; nil if there is none.
+    /// The reader of the history of the file; nil if there is none.
     var historyReader: SQLHistory?
     /// Watches the file for writes by others; nil unless requested.
     var watcher: SQLFileWatcher?

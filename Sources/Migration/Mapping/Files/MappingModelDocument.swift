@@ -11,7 +11,7 @@ struct MappingModelDocument {
         var attributes: [String: String] = [:]
         var relationships: [String: [String]] = [:]
 
-        /// The value of an attribute; nil if it is empty.
+        /// Returns the value of an attribute; nil if it is empty.
         func text(_ name: String) -> String? { attributes[name].flatMap { $0.isEmpty ? nil : $0 } }
         func flag(_ name: String) -> Bool { ["1", "YES", "true"].contains(attributes[name] ?? "") }
         func data(_ name: String) -> Data? { text(name).flatMap { Data(base64Encoded: $0, options: .ignoreUnknownCharacters) } }

@@ -107,7 +107,7 @@ extension NSManagedObjectContext {
         return (targets, failure ?? targetRows.failures.first?.value.error)
     }
 
-    /// Notes on the queue which objects a store could not read.
+    /// Records on the queue which objects a store could not read.
     private func note(_ unread: UnreadObjects, reading property: String?) async {
         await perform { for (id, failure) in unread.failures { self.faultErrors.note(failure, of: id, property) } }
     }

@@ -43,7 +43,7 @@ extension NSPersistentStoreCoordinator {
 
     /// Calls `ask` for each store with its IDs. Returns true if all of these stores load many objects at once.
     ///
-    /// Objects that a store could not read among others are noted with their errors; they are not requested again.
+    /// Errors of single objects that a store could not read are recorded; these objects are not requested again.
     private func prepare(
         _ ids: [NSManagedObjectID], reading property: String?, in context: NSManagedObjectContext,
         _ ask: (any RowAccess, [NSManagedObjectID]) throws -> Bool

@@ -35,7 +35,7 @@ extension NSPersistentStoreCoordinator {
         return own.contains { $0 != nil } ? zip(own, values).map { $0 ?? $1 } : nil
     }
 
-    /// Returns a request whose predicate names objects by the IDs by which this coordinator knows them.
+    /// Returns a request whose predicate contains the IDs under which this coordinator knows the objects.
     final func namingOwnObjects(
         in request: NSFetchRequest<any NSFetchRequestResult>
     ) -> NSFetchRequest<any NSFetchRequestResult> {

@@ -1,5 +1,5 @@
 extension StoreCaller {
-    /// The context, for stores of Apple's interface; nil where there is none, or it was deallocated.
+    /// The context, for stores of Apple's interface; nil if there is none, or it was deallocated.
     // Only the initializer below sets `registry`.
     var context: NSManagedObjectContext? { registry.flatMap { unsafeDowncast($0, to: ObjectRegistry.self).livingContext } }
 

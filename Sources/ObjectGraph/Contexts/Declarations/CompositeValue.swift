@@ -42,7 +42,7 @@ public enum CompositeElements {
         read(name, values) ?? defaultValue
     }
 
-    /// Returns the value of an element; nil where it has none.
+    /// Returns the value of an element; nil if it has none.
     public static func read<Value: ManagedValue>(_ name: String, _ values: [String: Any]) -> Value? {
         guard let value = values[name] else { return nil }
         if let composite = Value.self as? any CompositeValue.Type {

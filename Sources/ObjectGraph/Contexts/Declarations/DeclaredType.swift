@@ -54,7 +54,7 @@ enum DeclaredType {
         ObjectIdentifier(URL.self): .URIAttributeType,
     ]
 
-    /// Returns the attribute type of a Swift type; nil where there is none.
+    /// Returns the attribute type of a Swift type; nil if there is none.
     static func of(_ type: any Any.Type) -> NSAttributeType? {
         if let known = types[ObjectIdentifier(type)] { return known }
         if type is any CompositeValue.Type { return .compositeAttributeType }

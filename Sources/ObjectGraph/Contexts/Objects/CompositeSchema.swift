@@ -8,7 +8,7 @@ package import Predicates
 final class CompositeSchema: PredicateSchema, @unchecked Sendable {
     let schemaName: String
     private let elements: [String: NSAttributeDescription]
-    /// Reads the dictionary of a subject; nil where it has none.
+    /// Reads the dictionary of a subject; nil if it has none.
     private let read: (PredicateSubject) -> [String: Any]?
 
     private init(_ attribute: NSCompositeAttributeDescription, called name: String, _ read: @escaping (PredicateSubject) -> [String: Any]?)

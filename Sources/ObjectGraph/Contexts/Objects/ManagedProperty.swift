@@ -87,7 +87,7 @@ internal import Synchronization
         }
         guard let property = frozen.byName[name.description] else {
             if frozen.layout.recordsReads { stopProgram(object.undefinedKeyMessage(name.description)) }
-            // The class is that of another version of the model: the object is asked, as by a key.
+            // The class belongs to another version of the model: the value is read from the object by key.
             return .missing
         }
         let fits = Value.fits(property)

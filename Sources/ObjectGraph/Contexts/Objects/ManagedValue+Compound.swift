@@ -5,7 +5,7 @@ internal import Predicates
 
 /// Supports optional properties.
 extension Optional: ManagedValue where Wrapped: ManagedValue {
-    /// Returns the value at `place`; the type's value for nil where it is nil.
+    /// Returns the value at `place`; the type's value for nil if it is nil.
     @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Wrapped? {
         Wrapped.getOptional(from: object, at: place)
@@ -50,7 +50,7 @@ extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
         return value
     }
 
-    /// Returns the case of the raw value at `place`; nil where it is nil or has no case.
+    /// Returns the case of the raw value at `place`; nil if it is nil or has no case.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         RawValue.getOptional(from: object, at: place).flatMap { Self(rawValue: $0) ?? KeyPathRecorder.placeholder(Self.self, in: object) }
     }
@@ -69,7 +69,7 @@ extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
     public static func fits(_ property: NSPropertyDescription) -> Bool { RawValue.fits(property) }
     /// Returns whether an attribute of another type is read as the raw value's type by a conversion.
     public static func converts(_ attribute: NSAttributeDescription) -> Bool { RawValue.converts(attribute) }
-    /// Returns the case of an attribute's value of another type; nil where it has none.
+    /// Returns the case of an attribute's value of another type; nil if it has none.
     public static func converted(_ value: Any?) -> Self? { RawValue.converted(value).flatMap { Self(rawValue: $0) } }
     /// Returns the form in which attributes of other types take the raw value of a case.
     public static func attributeValue(of value: Self) -> Any? { RawValue.attributeValue(of: value.rawValue) }
@@ -164,7 +164,7 @@ extension Set: KeyedManagedValue, ManagedValue where Element: NSManagedObject {
     /// The empty set.
     public static var valueForNil: Set<Element>? { [] }
 
-    /// Returns the value at `place`; the type's value for nil where it is nil.
+    /// Returns the value at `place`; the type's value for nil if it is nil.
     @inlinable
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Set<Element> {
         getOptional(from: object, at: place) ?? []

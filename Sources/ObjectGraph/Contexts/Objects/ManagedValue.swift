@@ -5,7 +5,7 @@ internal import Foundation
 /// Numbers, strings, dates, data, UUIDs, URLs, managed objects, sets of managed objects, their optionals, and enumerations with a raw
 /// value of one of these types conform (declare the conformance of an enumeration: `extension Genre: ManagedValue {}`).
 public protocol ManagedValue {
-    /// Returns the value at `place`; the type's value for nil where it is nil.
+    /// Returns the value at `place`; the type's value for nil if it is nil.
     static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self
     /// Returns the value at `place`, or nil.
     static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self?
@@ -17,7 +17,7 @@ public protocol ManagedValue {
     static func fits(_ property: NSPropertyDescription) -> Bool
     /// Returns whether an attribute of another type is read as this type by a conversion, as Apple's bridging would; false by default.
     static func converts(_ attribute: NSAttributeDescription) -> Bool
-    /// Returns the value of an attribute of another type as this type; nil where it has no form of this type.
+    /// Returns the value of an attribute of another type as this type; nil if it has no form of this type.
     ///
     /// - Parameter value: The attribute's value. Nil is converted to the value that a property of this type has for nil.
     static func converted(_ value: Any?) -> Self?
@@ -61,7 +61,7 @@ public protocol ManagedScalar: ManagedValue {
 }
 
 extension ManagedScalar {
-    /// Returns the value at `place`; the type's value for nil where it is nil.
+    /// Returns the value at `place`; the type's value for nil if it is nil.
     @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         fromStored(SlotPointer(object.readableSlots(place.index)).place(place.offset, of: Stored.self).pointee)

@@ -36,7 +36,7 @@ extension NSManagedObject {
         return values
     }
 
-    /// Returns the objects of a relationship before the steps; nil where the steps did not change it.
+    /// Returns the objects of a relationship before the steps; nil if the steps did not change it.
     private func relatedBefore(
         _ steps: [EventStep], _ relationship: NSRelationshipDescription, isNew: Bool
     ) -> [NSManagedObject]? {

@@ -54,7 +54,7 @@ extension NSManagedObject {
 
     /// Takes the fault's values from a row and calls `awakeFromFetch`.
     ///
-    /// - Parameter slots: those of the row, whose block has been counted twice for the object.
+    /// - Parameter slots: The slots of the row, whose block has been retained twice for the object.
     @inline(__always) final func fulfillFault(counted slots: UnsafeMutableRawPointer) {
         adopt(counted: slots)
         if owningEntity.frozenParts.hasTransientDefaults { takeTransientDefaults() }
@@ -89,7 +89,7 @@ extension NSManagedObject {
         adopt(counted: row.slots)
     }
 
-    /// Makes a row the object's values, as the store has them. Its block has been counted for that twice.
+    /// Makes a row the object's values, as the store has them. Its block has been retained twice for that.
     @inline(__always) private func adopt(counted slots: UnsafeMutableRawPointer) {
         let (oldSlots, oldSnapshot) = (self.slots, snapshotSlots)
         (self.slots, snapshotSlots) = (slots, slots)

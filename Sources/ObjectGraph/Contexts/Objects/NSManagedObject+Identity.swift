@@ -20,7 +20,7 @@ extension NSManagedObject {
     /// Whether the object was saved under a permanent ID.
     final var hasPermanentID: Bool { origin != nil || madeID.map { !$0.isTemporary } ?? false }
 
-    /// The key of the object in identity maps; nil where it has no ID. Use it on any queue.
+    /// The key of the object in identity maps; nil if it has no ID. Use it on any queue.
     final var identityKey: Int64? {
         if let origin { return origin.key(number) }
         return madeID?.key

@@ -1,7 +1,8 @@
 internal import Foundation
 
 extension NSManagedObject {
-    /// The violated invariants of a relationship, as far as it is known; empty if there are none. Call it on the context's queue; it fires no fault.
+    /// Returns the violated invariants of a relationship, as far as it is known; empty if there are none. Call it on the context's queue; it fires no
+    /// fault.
     ///
     /// The storage is ordered as the model specifies, its members are of the destination and of the same context, and a member's known inverse leads
     /// back here, unless the store has returned both ends at different times.
@@ -37,7 +38,7 @@ extension NSManagedObject {
         return violations
     }
 
-    /// Whether the relationship is known here, and does not contain the object.
+    /// Returns whether the relationship is known here, and does not contain the object.
     private func knowsNothing(of object: NSManagedObject, at relationship: NSRelationshipDescription) -> Bool {
         switch state(of: relationship) {
         case .fault: false
@@ -46,8 +47,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a member is in a to-many relationship because the store has returned it. The other end may have been read before others have related
-    /// the two objects: until a merge, each end shows what was returned for it.
+    /// Returns whether a member is in a to-many relationship because the store has returned it. The other end may have been read before others have
+    /// related the two objects: until a merge, each end shows what was returned for it.
     private func isStored(_ member: NSManagedObject, in relationship: NSRelationshipDescription) -> Bool {
         guard case .toMany(let storage) = state(of: relationship) else { return false }
         return storage.storedObjects.contains { $0 === member }

@@ -3,7 +3,7 @@ internal import Foundation
 // Objects whose store has not returned all values: reading a missing value loads it for all objects of the batch.
 
 extension NSManagedObject {
-    /// Notes that values of the row may be unknown, or are known now, and makes typed accessors check for them or stop checking.
+    /// Records whether values of the row may be unknown, and makes typed accessors check for them or stop checking.
     @inline(never) final func updateUnknownFlag() {
         let isPartial = !(row?.unknownSlots.isEmpty ?? true)
         if isPartial == flags.contains(.partial) { return }
@@ -74,7 +74,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Whether a property is unknown to an object or, if the object is a fault, in the row that it is about to get.
+    /// Returns whether a property is unknown to an object or, if the object is a fault, in the row that it is about to get.
     private func lacks(_ object: NSManagedObject, _ property: NSPropertyDescription) -> Bool {
         guard object.isFault else { return object.isUnknown(at: property.slotIndex) }
         return object.objectID.persistentStore?.knownRow(of: object.objectID, in: self)?.isUnknown(property) ?? false

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Makes placeholder values of types that are only known by their conformances, for objects that record reads: a getter has to return a value.
 enum Placeholder {
-    /// Returns some valid value of a type; nil where none can be made.
+    /// Returns some valid value of a type; nil if none can be made.
     static func value<Value>(of type: Value.Type) -> Value? {
         if let value = (type as? any KeyedManagedValue.Type)?.valueForNil { return value as? Value }
         if let type = type as? any CompositeValue.Type { return type.init(compositeValues: [:]) as? Value }

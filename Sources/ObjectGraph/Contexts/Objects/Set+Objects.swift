@@ -14,7 +14,7 @@ extension Array where Element: AnyObject {
         references.reserveCapacity(count)
         forEachUncounted { references.append(reference($0)) }
         if areDistinct(references) {
-            // The standard library's own way to make a set of members that are known to differ.
+            // The standard library's own way to build a set of distinct members.
             var builder = _SetBuilder<Object>(count: count)
             forEachRetained(references) { builder.add(member: $0) }
             return builder.take()
@@ -51,7 +51,7 @@ extension Array where Element: NSManagedObject {
 
     /// The objects, each once, in their order.
     var distinct: [Element] {
-        // Objects whose numbers rise differ: so a store mostly lists them.
+        // Objects with ascending numbers are distinct, and stores mostly list them in this order.
         var last = Int64.min
         let isRising = allSatisfyUncounted { object in
             defer { last = object.number }

@@ -15,7 +15,7 @@ enum RelationshipState {
 /// Until ``isLoaded`` is true, it contains only additions and removals, so that an inverse is updated without a query.
 final class ToManyStorage {
     let isOrdered: Bool
-    // Both are read for each object that a predicate looks at: they are taken in single steps, so accesses cannot overlap.
+    // Both are read for each object that a predicate examines, in single steps, so accesses cannot overlap.
     @exclusivity(unchecked) private(set) var isLoaded: Bool
     @exclusivity(unchecked) private(set) var objects: [NSManagedObject] = []
     private(set) var removed: [ObjectIdentifier: NSManagedObject] = [:]
@@ -192,7 +192,7 @@ final class ToManyStorage {
         if let former { stored[index] = former } else { stored.remove(at: index) }
     }
 
-    /// Returns whether the store had these objects, in this order for an ordered relationship.
+    /// Returns whether the store contained these objects, in this order for an ordered relationship.
     func hadStored(_ ids: [NSManagedObjectID]) -> Bool {
         guard isLoaded, ids.count == stored.count else { return false }
         let before = stored.map(\.objectID.current)
@@ -231,7 +231,7 @@ final class ToManyStorage {
         objects.append(object)
     }
 
-    /// Removes `object`. Returns false when it is known not to be there.
+    /// Removes `object`. Returns false if it is known to be absent.
     func remove(_ object: NSManagedObject) -> Bool {
         defer { checkInvariants() }
         let known = index(of: object)

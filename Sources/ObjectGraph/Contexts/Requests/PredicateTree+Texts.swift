@@ -18,7 +18,7 @@ extension PredicateTree {
         }
     }
 
-    /// Returns the parts of a compound; nil where none of them has such numbers.
+    /// Returns the parts of a compound; nil if none of them has such numbers.
     private static func parts(_ parts: [PredicateTree], of entity: NSEntityDescription, _ found: inout Bool) -> [PredicateTree]? {
         var hasFound = false
         let changed = parts.map { $0.comparingTexts(of: entity, &hasFound) }

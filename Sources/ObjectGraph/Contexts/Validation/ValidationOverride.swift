@@ -35,7 +35,7 @@ enum ValidationOverride {
         return max(headerWords, size / MemoryLayout<UInt>.size)
     }()
 
-    /// The words of a class, which the program never releases: reads stay within the length that the class's header states.
+    /// Returns the words of a class, which the program never releases: reads stay within the length that the class's header states.
     private static func words(_ objectClass: NSManagedObject.Type) -> UnsafePointer<UInt> {
         unsafeBitCast(objectClass as AnyClass, to: UnsafePointer<UInt>.self)
     }

@@ -45,7 +45,7 @@ package struct IDTable<Value> {
         if number == values.count { values.append(value) } else { values[number] = value }
     }
 
-    /// The value of an object; nil where it has none.
+    /// The value of an object; nil if it has none.
     @inlinable package subscript(id: NSManagedObjectID) -> Value? {
         get { index.number(of: id).flatMap { values[$0] } }
         _modify {

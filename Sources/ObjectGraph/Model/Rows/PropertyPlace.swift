@@ -16,7 +16,7 @@ public import Synchronization
             | UInt64(location.nullMask.trailingZeroBitCount) | (isConverted ? Self.conversion : 0)
     }
 
-    /// The place of a property that the entity does not have: it is read by a conversion, which asks the object.
+    /// The place of a property that the entity does not have: a conversion reads it from the object by key.
     static let missing = PropertyPlace(packed: UInt64(UInt16.max) << 48 | conversion)
     var isMissing: Bool { index == Int(UInt16.max) }
 

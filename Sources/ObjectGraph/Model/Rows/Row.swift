@@ -264,7 +264,7 @@ public struct Row: @unchecked Sendable {
 
     func setObjectID(_ id: NSManagedObjectID?, at slot: RowLayout.Slot) { setReference(id, at: slot) }
 
-    /// Returns the destinations of a to-many relationship; nil where they are not loaded.
+    /// Returns the destinations of a to-many relationship; nil if they are not loaded.
     func objectIDs(at slot: RowLayout.Slot) -> ObjectIDList? {
         reference(at: slot).map { unchecked($0, as: ObjectIDList.self) }
     }

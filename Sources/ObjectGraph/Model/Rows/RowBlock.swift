@@ -105,8 +105,8 @@ public import Synchronization
         return Row(block: block, slots: slots)
     }
 
-    /// A part of the two words that `make` has initialized to 0, which is 0 as an atomic, too. The address is valid for as long as the block has an
-    /// owner.
+    /// Returns a part of the two words that `make` has initialized to 0, which is 0 as an atomic, too. The address is valid for as long as the block
+    /// has an owner.
     @inlinable @inline(__always) package func note<Value: AtomicRepresentable>(_ offset: Int, of: Value.Type) -> UnsafeMutablePointer<
         Atomic<Value>
     > {

@@ -40,7 +40,7 @@ package final class RowCopy: Sendable {
     /// Returns a new row with the values of another.
     ///
     /// - Parameters:
-    ///   - unknown: The slot indexes of the source whose values are not to be known.
+    ///   - unknown: The slot indexes of the source whose values become unknown.
     ///   - reference: Returns the ID of a destination in the space of the new row.
     package func row(
         _ source: Row, id: NSManagedObjectID, version: Int64, unknown: PropertySet = PropertySet(),
@@ -63,7 +63,7 @@ package final class RowCopy: Sendable {
         return row
     }
 
-    /// Returns the slot indexes of the target whose values are others than the known ones of the source.
+    /// Returns the slot indexes of the target whose values differ from the known ones of the source.
     package func differences(
         from source: Row, to target: Row, besides skipped: PropertySet = PropertySet(),
         reference: (NSManagedObjectID) throws -> NSManagedObjectID
@@ -98,7 +98,7 @@ package final class RowCopy: Sendable {
         for step in references where !source.isUnknown(at: step.source) { if let id = source.objectID(at: step.source) { try body(id) } }
     }
 
-    /// The slot indexes of the source whose values are unknown, except to-many relationships.
+    /// Returns the slot indexes of the source whose values are unknown, except to-many relationships.
     package func unknown(in source: Row) -> PropertySet {
         var unknown = PropertySet()
         if source.mayHaveUnknown { for index in source.unknownSlots { unknown.insert(index) } }

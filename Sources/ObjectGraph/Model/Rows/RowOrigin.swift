@@ -65,7 +65,7 @@ package final class RowOriginStore: @unchecked Sendable {
         rows.row(number, of: origin, maximumAge: age)
     }
 
-    /// Returns a reference to a row in one word; nil where the row number or the entity number is too large.
+    /// Returns a reference to a row in one word; nil if the row number or the entity number is too large.
     ///
     /// - Parameter entity: The number of one of the store's entities.
     @inlinable @inline(__always) package static func packed(_ number: Int64, ofEntity entity: Int64) -> UInt64? {

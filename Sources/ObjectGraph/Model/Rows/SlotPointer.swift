@@ -25,7 +25,8 @@
         Unmanaged.fromOpaque(address - Int(truncatingIfNeeded: prefix.pointee.offset))
     }
 
-    /// The place of a value, which the layout of the row has assigned to values of this type: so the memory is bound to it since the row was made.
+    /// Returns the place of a value, which the layout of the row has assigned to values of this type: so the memory is bound to it since the row was
+    /// made.
     ///
     /// - Parameter offset: from the slots, within those of the layout.
     @inlinable @inline(__always) package func place<Value>(_ offset: Int, of type: Value.Type) -> UnsafeMutablePointer<Value> {
@@ -35,7 +36,7 @@
         return (address + offset).assumingMemoryBound(to: Value.self)
     }
 
-    /// A word of nil bits, or of the bits that mark packed values.
+    /// Returns a word of nil bits, or of the bits that mark packed values.
     @inlinable @inline(__always) package func bits(_ offset: Int) -> UnsafeMutablePointer<UInt64> { place(offset, of: UInt64.self) }
 }
 

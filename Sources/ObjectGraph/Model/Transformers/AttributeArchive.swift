@@ -14,7 +14,7 @@ package enum AttributeArchive {
         package let reason: String
     }
 
-    /// Returns the value of data; nil where it cannot be determined.
+    /// Returns the value of data; nil if it cannot be determined.
     ///
     /// - Throws: ``Damage`` for a damaged archive; another error for an archive that contains an object of a class that is not allowed.
     package static func value(of data: Data, _ attribute: NSAttributeDescription) throws -> Any? {
@@ -25,7 +25,7 @@ package enum AttributeArchive {
             return transformer.reverseTransformedValue(data)
         }
         if let value = unarchiver.transformedValue(data) { return value }
-        // A transformer cannot throw: the cause is looked for.
+        // A transformer cannot throw, so this searches for the cause.
         _ = try object(in: data, allowed: ArchiveClasses(allowed: type(of: unarchiver).allowedTopLevelClasses))
         return nil
     }
@@ -142,7 +142,7 @@ package enum AttributeArchive {
         value is NSArray || value is NSDictionary || value is [Any] || value is [AnyHashable: Any]
     }
 
-    /// Returns a value as an object that can be archived; nil where it cannot.
+    /// Returns a value as an object that can be archived; nil if it cannot.
     private static func archivable(_ value: Any, _ allowed: ArchiveClasses, depth: Int) throws -> Any? {
         guard depth < ArchiveDecoder.depthLimit else { return nil }
         func objects(_ elements: some Sequence<Any>) throws -> [Any]? {

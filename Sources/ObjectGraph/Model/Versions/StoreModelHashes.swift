@@ -16,7 +16,7 @@ package struct StoreModelHashes {
     private let copy: [String: Data]?
     private let identifiers: Set<String>
 
-    /// Reads metadata; nil where they contain no hashes.
+    /// Reads metadata; nil if they contain no hashes.
     package init?(_ metadata: [String: Any]) {
         guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
         written = hashes

@@ -46,7 +46,7 @@ public final class HistoryRecord: @unchecked Sendable {
     public let bundleID: String?
     /// The name of the writing process.
     public let processID: String?
-    /// The changes, in order; nil where they were not requested.
+    /// The changes, in order; nil if they were not requested.
     public let changes: [Change]?
 
     /// Creates a record.

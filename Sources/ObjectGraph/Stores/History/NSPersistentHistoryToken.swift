@@ -19,7 +19,7 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unche
     /// Whether tokens support secure coding: true.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Decodes a token; nil where the archive contains none.
+    /// Decodes a token; nil if the archive contains none.
     public required init?(coder: NSCoder) {
         let classes: [AnyClass] = [NSDictionary.self, NSString.self, NSNumber.self]
         guard let stored = coder.decodeObject(of: classes, forKey: Self.archiveKey) as? NSDictionary else { return nil }

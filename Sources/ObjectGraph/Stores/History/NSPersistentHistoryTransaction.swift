@@ -12,7 +12,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
 
     /// The time of the transaction.
     open var timestamp: Date { record.timestamp }
-    /// The changes of the transaction, in order; nil where only transactions were requested.
+    /// The changes of the transaction, in order; nil if only transactions were requested.
     open var changes: [NSPersistentHistoryChange]? {
         record.changes.map { changes in changes.map { NSPersistentHistoryChange(record, $0) } }
     }

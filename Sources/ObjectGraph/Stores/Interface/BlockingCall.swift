@@ -12,7 +12,7 @@ internal import Synchronization
 ///
 /// - a task that it starts by `Task { }` or `Task.detached { }` without an executor: those do not inherit this one;
 /// - a task or an actor's call that another task has begun there;
-/// - `Task.sleep`, whose end the pool notes.
+/// - `Task.sleep`, whose end a thread of the pool must notice.
 ///
 /// Stores therefore start tasks on ``executor``, and let their own threads resume tasks that wait for a connection. If the caller's code has to wait
 /// for the pool, it must call from a thread of its own. Tests find calls that do not, see ``PoolWatch``.
@@ -149,7 +149,7 @@ package final class StartingExecutor: TaskExecutor {
         }
     }
 
-    /// Whether this thread has begun the task, and still runs it.
+    /// Returns whether this thread has begun the task, and still runs it.
     private func isRunningHere() -> Bool {
         let here = Self.thread
         return start.withLock { start in if case .running(here, _) = start { true } else { false } }

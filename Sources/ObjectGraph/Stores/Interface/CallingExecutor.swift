@@ -34,7 +34,7 @@ final class CallingExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         #if DEBUG
-        // If the waiting thread runs the task, it also starts and resumes it.
+        // The waiting thread itself starts the task, and also resumes it if it runs it.
         if let watch, pthread_equal(waiting, pthread_self()) == 0, watch.isPoolThread() { state.withLock { $0.isAnsweredByPool = true } }
         if let threads { return threads.enqueue(job, on: self) }
         #endif

@@ -6,9 +6,9 @@ public import Foundation
 @_spi(Stores) public protocol HistoryStore: StoreInterface {
     /// Whether the store tracks history, which depends on its options.
     var keepsHistory: Bool { get }
-    /// Returns the number of the last transaction; nil where the store tracks no history.
+    /// Returns the number of the last transaction; nil if the store tracks no history.
     func lastHistoryNumber() throws -> Int64?
-    /// Returns the end of the history; nil where the store tracks no history. The default implementation calls ``lastHistoryNumber()``.
+    /// Returns the end of the history; nil if the store tracks no history. The default implementation calls ``lastHistoryNumber()``.
     func lastHistoryPosition() throws -> HistoryPosition?
     /// Returns the transactions after a boundary, in the order of their numbers.
     ///
@@ -48,7 +48,7 @@ extension HistoryStore {
         /// The position of a token that has a ``HistoryPosition/detail`` of the store.
         case position(HistoryPosition)
     }
-    /// The boundary after which the history is wanted.
+    /// The boundary after which the history is requested.
     public let boundary: Boundary
     /// Whether the records contain their changes.
     public let includesChanges: Bool
@@ -59,7 +59,7 @@ extension HistoryStore {
         self.includesChanges = includesChanges
     }
 
-    /// Creates the query that a request asks of one store.
+    /// Creates the query of a request for one store.
     init(_ request: NSPersistentHistoryChangeRequest, of storeID: String?) {
         let isAboutChanges = request.fetchRequest?.entity?.name == HistoryEntities.change.name
         // A token of other stores does not contain this one.

@@ -41,7 +41,7 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
         replace(State(values: values, version: version))
     }
 
-    /// Returns the value of a property; nil where the node has none.
+    /// Returns the value of a property; nil if the node has none.
     open func value(for prop: NSPropertyDescription) -> Any? { state.withLock { $0.values[prop.name] } }
 
     /// Returns the node as a row.

@@ -47,7 +47,7 @@ extension RowCache {
 
     /// Puts the rows into their entries after the save, once.
     ///
-    /// - Returns: The indexes of the objects that have other entries meanwhile, or had some before: they are saved like any others.
+    /// - Returns: The indexes of the objects that have other entries meanwhile, or had some before: they are saved in the usual way.
     func fill(_ prepared: PreparedRows) -> [Int] {
         defer { checkInvariants() }
         var others: [Int] = []

@@ -86,7 +86,8 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// Whether a row is older than the cached one, according to its version. If versions do not decide, the row that was requested earlier is older.
+    /// Returns whether a row is older than the cached one, according to its version. If versions do not decide, the row that was requested earlier is
+    /// older.
     private static func isOlder(
         _ row: Row, than known: Row, _ wasAskedForEarlier: Bool, _ observer: (any RowCacheObserver)?
     ) -> Bool {
@@ -246,7 +247,7 @@ final class RowCache: @unchecked Sendable {
         for (node, row) in known { node.adopt(row) }
     }
 
-    /// Notes a saved row, and returns the node that is to adopt it, without the lock: that guards its place only.
+    /// Records a saved row, and returns the node that must adopt it, which the caller does without the lock: the lock guards the node's place only.
     private static func noteSaved(
         _ row: Row, of id: NSManagedObjectID, in entry: inout Entry, changed relationships: [String]?, makesNode: Bool, at time: UInt64,
         _ removed: inout [Content]

@@ -4,8 +4,8 @@ internal import Predicates
 
 /// The rows of an entity and its subentities, by their numbers in the store.
 ///
-/// Numbers are consecutive, so the rows are in pages: a lookup takes two array accesses, and the order of the pages is that in which the
-/// objects were first saved. An empty page is released.
+/// Numbers are consecutive, so the rows are in pages: a lookup takes two array accesses, and the pages are in the order in which the objects were
+/// first saved. An empty page is released.
 struct RowPages {
     private static let pageSize = 1024
 
@@ -26,7 +26,7 @@ struct RowPages {
         return lastNumber
     }
 
-    /// Notes a number that was assigned earlier.
+    /// Records a number that was assigned earlier.
     mutating func noteNumber(_ number: Int64) { lastNumber = max(lastNumber, number) }
 
     subscript(number: Int64) -> Row? {

@@ -94,13 +94,13 @@ extension LateIdentityStore {
 }
 
 extension RowCacheObserver {
-    /// Nil: the store returns no rows that it has had already.
+    /// Nil: the store returns no rows from before a call.
     public func timeOfEarlierQuery(for row: Row) -> UInt64? { nil }
-    /// False: the store returns no rows that it has had already.
+    /// False: the store returns no rows from before a call.
     public var mayHaveEarlierQueries: Bool { false }
 }
 
-/// A store that finds the results of some queries page by page, each only when it is wanted.
+/// A store that finds the results of some queries page by page, each on demand.
 @_spi(Stores) public protocol ScrollingStore: AsynchronousStore {
     /// Returns the pages of a query for objects; nil if all results must be known before the first one is.
     func pages(of query: StoreQuery, for caller: StoreCaller) throws -> (any StorePages)?

@@ -59,7 +59,7 @@ public import Predicates
 
 /// The current state of an object's row, as far as a store knows it.
 @_spi(Stores) public enum LatestRow: Sendable {
-    /// The state is not known without effort.
+    /// The state cannot be determined cheaply.
     case unknown
     /// The row was deleted.
     case deleted

@@ -10,9 +10,9 @@ struct SQLiteCatalogueReader {
     private typealias Column = CatalogueColumn<SQLiteTableDialect>
 
     let connection: SQLConnection
-    /// The tables and views whose values are looked at, in lower case; nil for all.
+    /// The tables and views whose values are sampled, in lower case; nil for all.
     var wanted: Set<String>?
-    /// The number of rows that are looked at.
+    /// The number of rows that are sampled.
     private static let sampleSize = 500
     /// The time limit for reading them. A view may take for ever to return its first row: then only the declarations of its columns count.
     private static let sampleTime = Duration.seconds(5)
@@ -52,7 +52,7 @@ struct SQLiteCatalogueReader {
         }
     }
 
-    /// Whether SQLite cannot interpret the definition of a table or view, and the file is otherwise intact.
+    /// Returns whether SQLite cannot interpret the definition of a table or view, and the file is otherwise intact.
     private static func isOfItsProgram(_ error: NSError) -> Bool { error.userInfo[NSSQLiteErrorDomain] as? Int == Int(SQLITE_ERROR) }
 
     private struct Listed {
@@ -133,7 +133,7 @@ struct SQLiteCatalogueReader {
         return !isPrepared || connection.unknownCollations?.names.contains(collation) ?? false
     }
 
-    /// Whether the statement of a table declares that a column has JSON: `CHECK (json_valid("name") OR …)`, as Django writes it.
+    /// Returns whether the statement of a table declares that a column has JSON: `CHECK (json_valid("name") OR …)`, as Django writes it.
     private static func isJSON(_ column: String, _ sql: String) -> Bool {
         let sql = sql.lowercased()
         guard sql.contains("json_valid") else { return false }

@@ -231,7 +231,7 @@ final class SQLiteTableReader {
         let key = destination.identity.key
         switch place {
         case .foreignKey(let reference):
-            // By the columns themselves, whose index is used.
+            // By the columns themselves, so that their index is used.
             let list = "t.\(reference.column), t.\(key)"
             if let slot = relationship.storedInverse?.slotIndex, case .toOne(let columns)? = mapping.table(destination).values[slot] {
                 let condition = columns.isIn("?1", of: MappedTable<SQLiteTableDialect>.alias)

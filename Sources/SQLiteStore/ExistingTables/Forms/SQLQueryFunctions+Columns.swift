@@ -211,7 +211,7 @@ enum SQLiteKeys {
     }
 }
 
-/// The version of a row: a number that is made of its values, the same for the same ones.
+/// The version of a row: a number that is computed from its values, the same for the same values.
 struct SQLiteRowVersion {
     private var sum: UInt64 = 0xCBF2_9CE4_8422_2325
 

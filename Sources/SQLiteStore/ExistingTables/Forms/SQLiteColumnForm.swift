@@ -37,7 +37,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
 
     // MARK: The form of a type
 
-    /// The form that a type and its values suggest; nil if they suggest none.
+    /// Creates the form that a type and its values suggest; nil if they suggest none.
     init?(_ type: SQLiteColumnType) {
         let values = type.values
         let natural: Kind? =
@@ -82,7 +82,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
             switch kind {
             case .integer: type.affinity == .integer || type.affinity == .numeric
             case .boolean: type.affinity == .integer || type.affinity == .numeric
-            // Whole numbers of other columns are integers, whose arithmetic is another one.
+            // Whole numbers in other columns are integers, whose arithmetic differs.
             case .double: type.affinity == .real
             case .decimal: type.affinity == .numeric || type.affinity == .integer || type.affinity == .real
             case .text: type.affinity == .text
@@ -96,7 +96,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
         isPlain = isNative && (isCertain || (type.isIndexed && !type.hasUnknownCollation) || kind == .json)
     }
 
-    /// The form of a type for an attribute of a storage; nil if the attribute cannot hold the type.
+    /// Creates the form of a type for an attribute of a storage; nil if the attribute cannot hold the type.
     init?(_ type: SQLiteColumnType, for storage: SQLStorage) {
         let affinity = type.affinity
         let kind: Kind? =
@@ -129,7 +129,8 @@ struct SQLiteColumnForm: Hashable, Sendable {
         return "CoreDataColumn(\(column), \(code), \(([sqlLiteral(place)] + key.prefix(10)).joined(separator: ", ")))"
     }
 
-    /// The condition that a value of a plain column is of another kind than its form. An index serves it. It is nil if there can be no such value.
+    /// Returns the condition that a value of a plain column is of another kind than its form. An index serves it. It is nil if there can be no such
+    /// value.
     func exception(_ column: String) -> String? {
         guard isPlain else { return nil }
         // NULL, numbers, texts and bytes have this order.
@@ -159,7 +160,7 @@ struct SQLiteColumnForm: Hashable, Sendable {
         }
     }
 
-    /// The values that the column must hold, in messages.
+    /// Returns the values that the column must hold, in messages.
     static func name(ofCode code: Int32) -> String {
         switch code {
         case 1: "an integer"
@@ -180,7 +181,7 @@ enum SQLiteUUIDStyle: Hashable, Sendable {
     case text(hasHyphens: Bool, isUpper: Bool)
     case bytes
 
-    /// The style of a column's values, or the one that its type suggests if there are none.
+    /// Creates the style of a column's values, or the one that its type suggests if there are none.
     init(_ type: SQLiteColumnType) {
         if let text = type.values.firstText {
             self = .text(hasHyphens: text.utf8.count == 36, isUpper: text.contains { $0.isUppercase })
@@ -226,7 +227,7 @@ enum SQLiteDateForm: Hashable, Sendable {
     case text(DateStyle)
     case number(Unit)
 
-    /// The form of a column's values, or the one that its type suggests if there are none.
+    /// Creates the form of a column's values, or the one that its type suggests if there are none.
     init(_ type: SQLiteColumnType) {
         let values = type.values
         if values.numbers > values.texts || values.count == 0 && (type.affinity == .integer || type.affinity == .real) {

@@ -18,7 +18,7 @@ struct SQLiteTableSave {
     var connection: SQLConnection { reader.connection }
     /// The IDs of new objects whose rows are inserted, by their temporary ones.
     private var assigned: [NSManagedObjectID: NSManagedObjectID] = [:]
-    /// The objects whose rows were not there to be updated, or to be deleted.
+    /// The objects whose rows were missing when they should have been updated or deleted.
     var unwritten: [StoreChange] = []
     var undeleted: [StoreChange] = []
     /// The pairs that are written already: both ends of a relationship report each pair.
@@ -34,7 +34,7 @@ struct SQLiteTableSave {
     /// - Returns: The rows as they are now, and whether another order could be tried.
     /// - Throws: ``StoreConflicts``; code 134030 for what cannot be written; SQLite's errors.
     mutating func write(looksAtValues: Bool) throws -> SaveOutcome {
-        // Keys are looked at when all rows are written: some of them refer to each other.
+        // Keys are checked after all rows are written: some of them refer to each other.
         try connection.execute("PRAGMA defer_foreign_keys = ON")
         try checkUniqueness()
         // No other connection writes until the transaction ends. Later, the save itself may have changed rows, through foreign keys and triggers.
@@ -178,7 +178,7 @@ struct SQLiteTableSave {
                         let relationship = entity.entity.frozenParts.properties[difference.slotIndex] as? NSRelationshipDescription
                     else { continue }
                     for id in isNew ? difference.added : difference.removed {
-                        // An object that was never saved, or lies in another store, is in no pair.
+                        // An object that was never saved, or belongs to another store, is in no pair.
                         if !isNew, resolved(id).isTemporaryID || resolved(id).token !== tables.token { continue }
                         try write(change, id, relationship, join, isNew: isNew)
                     }

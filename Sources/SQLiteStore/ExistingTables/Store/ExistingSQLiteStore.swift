@@ -81,7 +81,7 @@ extension ExistingSQLiteStore: StoreInterface {
         try naming(relationship.destinationEntity) { try tables.reading { try $0.related(by: relationship, from: ids) } }
     }
 
-    /// Calls `body`, in whose errors SQLite's are about the table or view of an entity: they name no view, and a file has many.
+    /// Calls `body`, and adds the table or view of an entity to SQLite's errors: they name no view, and a file has many.
     private func naming<Result>(_ entity: NSEntityDescription?, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as NSError where error.userInfo[NSSQLiteErrorDomain] != nil {
             guard let entity, let found = tables.mapping.schema.entity(entity) else { throw error }

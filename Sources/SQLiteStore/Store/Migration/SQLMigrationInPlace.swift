@@ -17,7 +17,7 @@ struct SQLMigrationInPlace {
         (self.completion, self.connection) = (completion, connection)
     }
 
-    /// The approximate number of rows that are rewritten.
+    /// Returns the approximate number of rows that are rewritten.
     ///
     /// - Parameter highestKeys: The largest keys by root entity number, which are known without counting rows.
     static func rewrittenRows(_ plan: SQLMigrationPlan, highestKeys: [Int64: Int64], deferred: Bool) -> Int64 {

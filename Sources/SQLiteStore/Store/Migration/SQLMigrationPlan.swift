@@ -98,7 +98,7 @@ struct SQLMigrationPlan {
     /// Derived attributes whose values are computed row by row.
     var derived: [(entity: SQLEntity, attribute: NSDerivedAttributeDescription)] = []
 
-    /// Returns the tables of the older version that are not the source of a table of the newer one.
+    /// The tables of the older version that are not the source of a table of the newer one.
     var tablesWithoutSuccessor: [SQLIdentifier] {
         let used = Set(tables.compactMap { $0.source?.name.lowercased() } + joins.compactMap { $0.source?.name.lowercased() })
         return (source.tables.map(\.name) + source.joins.map(\.name)).filter { !used.contains($0.name.lowercased()) }

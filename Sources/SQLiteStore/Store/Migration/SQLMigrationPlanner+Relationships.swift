@@ -31,7 +31,7 @@ extension SQLMigrationPlanner {
         }
     }
 
-    /// The entities of rows that a relationship of the older version may have had as owners or others, that have rows still.
+    /// Returns the entities of the older version whose rows may be owners or others of a relationship, and that still have rows.
     private func keptKinds(of entity: NSEntityDescription?) -> [(
         destination: SQLEntity, source: SQLEntity, mapping: InferredMapping.Entity
     )] {

@@ -30,7 +30,7 @@ struct SQLiteContents: Sendable {
     }
 }
 
-/// The layout of a model's tables in a file, kept with the model: stores of it that are opened later mostly lie in files with the same tables.
+/// The layout of a model's tables in a file, kept with the model: later stores of the model are mostly in files with the same tables.
 // Immutable. The model, which has it, retains the entities.
 final class SQLiteKnownLayout: Sendable {
     private let parts: [SQLiteContents.Part]

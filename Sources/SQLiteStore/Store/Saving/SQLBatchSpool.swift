@@ -60,7 +60,7 @@ final class SQLBatchSpool {
 
     private func failure() -> NSError { Self.failure(entity) }
 
-    /// The error if there is no space for the file.
+    /// Returns the error if there is no space for the file.
     static func failure(_ entity: NSEntityDescription) -> NSError {
         CoreDataError.make(
             CocoaError.Code.fileWriteUnknown.rawValue, "A batch insert of “\(entity)” cannot be executed.",

@@ -103,7 +103,7 @@ extension SQLSave {
         if !gone.isEmpty {
             try connection.with("DELETE FROM \(join.table) WHERE \(join.own) = ? AND \(join.other) = ?") { statement in
                 for other in gone {
-                    // An object that was never saved, or lies in another store, is in no pair.
+                    // An object that was never saved, or belongs to another store, is in no pair.
                     guard let key = pairKey(of: other) else { continue }
                     for pair in join.isReflexive ? [(owner, key), (key, owner)] : [(owner, key)] {
                         statement.bind(pair.0, at: 1)
