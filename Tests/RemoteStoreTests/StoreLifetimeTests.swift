@@ -9,7 +9,8 @@ import Testing
 @Suite("Stores that nothing refers to any more", .serialized) struct StoreLifetimeTests {
     /// What was done with a store before.
     enum Use: CaseIterable, Sendable {
-        case nothing, fetched, saved, offlineWithPendingChanges, shownInResults, busyWithARequest, refreshing, observed
+        case nothing, fetched, saved, offlineWithPendingChanges, shownInResults, shownInResultsForAWhile, shownLive, busyWithARequest,
+            refreshing, observed
     }
 
     private struct Left {
@@ -43,10 +44,10 @@ import Testing
         let shop = try CachedShop(at: url, use == .refreshing ? .cachedThenFresh : .cacheFirst(maximumAge: 60), backend: Self.backend())
         let left = Left(store: shop.store, coordinator: shop.coordinator, context: shop.context, backend: shop.backend)
         let albums = fetchRequest("Album", "year < 1990", by: ["year"])
-        func edit() async throws {
+        func edit(_ title: String = "changed") async throws {
             try await shop.context.perform {
                 let album = try #require(try shop.context.fetch(albums).first)
-                album.setValue("changed", forKey: "title")
+                album.setValue(title, forKey: "title")
                 _ = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: shop.context)
                 try shop.context.save()
             }
@@ -64,6 +65,24 @@ import Testing
             try? await shop.store.sendPending()
         case .shownInResults:
             for try await _ in shop.context.results(for: albums) { break }
+        case .shownInResultsForAWhile:
+            _ = try shop.context.texts(albums)
+            let cached = fetchRequest("Album", by: ["year"])
+            cached.cachePolicy = .cacheOnly
+            var count = 0
+            for try await _ in shop.context.results(for: cached) {
+                count += 1
+                if count == 3 { break }
+                try await edit("title \(count)")
+            }
+        case .shownLive:
+            _ = try shop.context.texts(albums)
+            var count = 0
+            for try await _ in shop.context.liveResults(for: albums) {
+                count += 1
+                if count == 3 { break }
+                try await edit("title \(count)")
+            }
         case .busyWithARequest:
             shop.backend.script { _ in .hold }
             let context = shop.context

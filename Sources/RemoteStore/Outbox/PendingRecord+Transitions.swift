@@ -48,7 +48,8 @@ extension PendingRecord {
                 return .sending(sent, after: doubt, attempts, theirs: theirs)
             case .sought(var sent, let refusal, let count, let next, let theirs):
                 sent.change.key = key
-                return .sending(sent, after: nil, .init(count: count + 1, next: next, failure: refusal), theirs: theirs)
+                // The attempt before the refusal may have saved it.
+                return .sending(sent, after: .open, .init(count: count + 1, next: next, failure: refusal), theirs: theirs)
             default: return nil
             }
         }

@@ -68,7 +68,11 @@ public struct RemoteResults<Object: NSManagedObject>: AsyncSequence, Sendable {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
         let producer = ResultsProducer(context, request, endsOnError: endsOnError, continuation)
         let task = Task(executorPreference: BlockingCall.executor) { await producer.run() }
-        continuation.onTermination = { _ in task.cancel() }
+        // The first results end the task; what follows changes goes on without it.
+        continuation.onTermination = { _ in
+            task.cancel()
+            producer.end()
+        }
         return AsyncIterator(base: stream.makeAsyncIterator())
     }
 
@@ -97,6 +101,8 @@ private final class ResultsProducer<Object: NSManagedObject>: Sendable {
         /// The number of the current follower: results of earlier ones are ignored.
         var follower = 0
         var following: Task<Void, Never>?
+        /// Whether nobody receives results any more.
+        var isEnded = false
     }
 
     /// The state of the results in the cache: the IDs, and the versions of their rows.
@@ -115,12 +121,14 @@ private final class ResultsProducer<Object: NSManagedObject>: Sendable {
         (self.context, self.request, self.endsOnError, self.continuation) = (context, request, endsOnError, continuation)
     }
 
-    func run() async {
-        await withTaskCancellationHandler {
-            do { try await begin() } catch { continuation.finish(throwing: error) }
-        } onCancel: {
-            state.withLock { $0.following }?.cancel()
-        }
+    func run() async { do { try await begin() } catch { continuation.finish(throwing: error) } }
+
+    /// Stops following changes, because the iterator was released or the sequence has ended.
+    func end() {
+        state.withLock { state in
+            state.isEnded = true
+            return state.following
+        }?.cancel()
     }
 
     private func begin() async throws {
@@ -194,8 +202,11 @@ private final class ResultsProducer<Object: NSManagedObject>: Sendable {
             }
             signal.finish()
         }
-        state.withLock { $0.following = task }
-        if Task.isCancelled { task.cancel() }
+        let isEnded = state.withLock { state in
+            state.following = task
+            return state.isEnded
+        }
+        if isEnded { task.cancel() }
         for try await _ in begun {}
     }
 
