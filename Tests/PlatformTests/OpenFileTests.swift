@@ -62,6 +62,17 @@ import Testing
         expect(try OpenFile.bytes(path).content, equals: Array("one".utf8))
     }
 
+    @Test("An edit of the same length whose time was set back is another state of the file") func timeSetBack() throws {
+        let path = try write("one")
+        let before = try #require(FileStamp(path))
+        let time = try #require(try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.write(contentsOf: Data("two".utf8))
+        try file.close()
+        try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path)
+        #expect(FileStamp(path) != before)
+    }
+
     @Test("Each call that changes something is told before it is made, in order") func observed() throws {
         let calls = LockedBox<[String]>([])
         try FileCalls.$observer.withValue(

@@ -118,7 +118,7 @@ struct OpeningTests {
         let query = try Query(QueryText("Album", where: "artist.name == 'Neu!'", columns: "year,price,live,artist.name"), in: store)
         try QueryPrinter(query, to: output).write(.csv)
         #expect(output.text.contains(",1972,9.5,false,Neu!\n"))
-        expect(store.model.entitiesByName["Artist"]?.propertiesByName.keys.sorted(), equals: ["name"])
+        expect(store.model.entitiesByName["Artist"]?.propertiesByName.keys.sorted(), equals: ["id", "name"])
         try expect(Pad.contents(of: pad.url), equals: before)
     }
 

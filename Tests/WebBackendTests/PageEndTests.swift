@@ -217,6 +217,55 @@ import WebTransport
         }
     }
 
+    @Test(
+        "An address of the next page that forgets a comparison or the order is an error where it brings what contradicts it",
+        arguments: [("year > 0", false), ("year >= 1", false), ("year < 2", false), (nil, true)])
+    func forgottenComparisons(predicate: String?, isSorted: Bool) throws {
+        var style = ServiceStyle.plain
+        style.envelope.items = "items"
+        style.filters = FilterStyle(
+            .parameters,
+            [
+                .greaterThan: "{name}_gt={value}", .greaterThanOrEqual: "{name}_gte={value}", .lessThan: "{name}_lt={value}",
+            ])
+        style.sorting = SortStyle("sort", sortsNilFirst: true)
+        style.paging = .following(.body("next"), of: 4)
+        let service = ScriptedService { request in
+            var years = (0..<24).map { ($0 * 7) % 3 }
+            if let least = request.query("year_gt").flatMap({ Int($0) }) { years.removeAll { $0 <= least } }
+            if let least = request.query("year_gte").flatMap({ Int($0) }) { years.removeAll { $0 < least } }
+            if let most = request.query("year_lt").flatMap({ Int($0) }) { years.removeAll { $0 >= most } }
+            if request.query("sort") != nil { years.sort(by: >) }
+            let start = Int(request.query("after") ?? "0") ?? 0
+            let items = years.enumerated().dropFirst(start).prefix(4).map { #"{"id": \#($0), "title": "\#($0)", "year": \#($1)}"# }
+            let next = start + 4 < years.count ? "\"/albums?after=\(start + 4)\"" : "null"
+            return .json("{\"items\": [\(items.joined(separator: ","))], \"next\": \(next)}")
+        }
+        let context = try WebService(base, style: style, resources: [WebResource("Album")]).context(service)
+        context.performAndWait {
+            let request = predicate.map { fetch("Album", $0) } ?? fetch("Album")
+            if isSorted {
+                request.sortDescriptors = [NSSortDescriptor(key: "year", ascending: false)]
+                request.fetchLimit = 12
+            }
+            let error = #expect(throws: NSError.self) { try context.fetch(request) }
+            #expect(error.map { "\($0)" }?.contains("The address of the page") ?? false, "\(String(describing: error))")
+        }
+    }
+
+    @Test("A page without a total leaves the total that was told before: a list that ends there is not whole") func forgottenTotal() throws
+    {
+        var offsets = PagingStyle.offsets(of: 10)
+        offsets.total = .body("total")
+        for paging in [Self.byNumber, offsets] {
+            let service = ScriptedService { request in
+                let start = Int(request.query("offset") ?? "") ?? ((Int(request.query("page") ?? "1") ?? 1) - 1) * 10
+                return start == 0 ? Self.page(0..<10, ", \"total\": 40") : Self.page([Int](), "")
+            }
+            #expect(throws: NSError.self) { try titles(paging, service) }
+        }
+    }
+
     @Test("A service that names a new cursor behind each page is an error that says how the description tells the end") func newForEver() {
         let service = ScriptedService { request in
             let number = request.query("cursor").flatMap { Int($0.dropFirst()) } ?? 0

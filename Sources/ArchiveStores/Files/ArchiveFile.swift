@@ -57,10 +57,12 @@ package struct ArchiveFile: Sendable {
     /// - Throws: The system's error, or that of `body`; the old file still exists then.
     func replace(keepsMode: Bool = true, _ body: (ArchiveOutput) throws -> Void) throws -> FileStamp {
         let old = FileStamp(path)
+        // Replacing a file needs no right to write it.
+        if let old, !old.isWritable { throw failure(EACCES, "written", isWriting: true) }
         let temporary = "\(temporaryPrefix)\(UUID().uuidString)"
         let output = try ArchiveOutput(OpenFile(writing: temporary))
         do {
-            if let old, keepsMode { try output.file.setMode(old.mode) }
+            if let old, keepsMode { try output.file.setOwner(like: path).setMode(old.mode) }
             try body(output)
             try output.flush()
             try output.file.synchronize()

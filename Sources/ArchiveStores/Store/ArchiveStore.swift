@@ -13,6 +13,8 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
     final var contents: ArchiveContents!
     final var file: ArchiveFile!
     /// The file that ``loadMetadata()`` has read, until ``open()`` reads its objects.
+    /// Whether interrupted saves of others may have left files: until the first save of this store.
+    private final var mayHaveRemains = true
     private final var pending: (bytes: [UInt8], stamp: FileStamp)?
     /// The number of saves and reloads.
     private final var changeCount = 0
@@ -165,6 +167,8 @@ package class ArchiveStore: NSPersistentStore, StoreInterface, CopyableStore, Co
     package final func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
         try requestLock.withLock {
             try file.withLock(timeout: timeout) {
+                if mayHaveRemains { file.removeRemains() }
+                mayHaveRemains = false
                 try reloadIfChanged()
                 try checkNewNumbers(changes)
                 try contents.rows.checkConflicts(changes)

@@ -48,6 +48,8 @@ struct FileReplacement {
     struct OthersHaveWritten: Error {}
 
     private var journal: String { ".\(store).journal" }
+    /// The path of the journal. It is no file of the store's user: a symbolic link in its place is replaced.
+    private var journalPath: String { folder + "/" + journal }
     private static let suffix = ".new"
     /// Returns the path of a file in the folder. For a symbolic link, which stays, it is the path of the target.
     private func path(_ name: String) -> String {
@@ -68,49 +70,83 @@ struct FileReplacement {
     /// - Throws: The reason for a failure. Nothing has changed then.
     func replace(_ files: [File]) throws {
         if files.isEmpty { return }
-        var isDecided = false
+        var (isDecided, hasReplaced) = (false, false)
         do {
-            for file in files { try StoreFiles.writeNew(hidden(file.name), file.text, mode: file.mode) }
+            for file in files { try StoreFiles.writeNew(hidden(file.name), file.text, mode: file.mode, replacing: path(file.name)) }
             // As late as possible, because writing and syncing take time.
             for file in files { if let expected = file.expected, !expected.isState(of: path(file.name)) { throw OthersHaveWritten() } }
             if files.count > 1 {
-                let list = try JournalText.text(files.map(\.name))
-                try StoreFiles.writeNew(path(journal + Self.suffix), TextBytes(list), mode: 0o600)
-                try FileCalls.rename(path(journal + Self.suffix), to: path(journal))
+                let list = try JournalText.text(
+                    files.map { file in
+                        JournalText.Entry(
+                            name: file.name, replaced: FileStamp(path(file.name))?.text ?? JournalText.missing, size: file.text.count)
+                    })
+                try StoreFiles.writeNew(journalPath + Self.suffix, TextBytes(list), mode: 0o600)
+                try FileCalls.rename(journalPath + Self.suffix, to: journalPath)
                 isDecided = true
                 try FileCalls.synchronize(folder)
             }
-            for file in files { try FileCalls.rename(hidden(file.name), to: path(file.name)) }
+            for file in files {
+                try FileCalls.rename(hidden(file.name), to: path(file.name))
+                hasReplaced = true
+            }
             try syncFolders(of: files.map(\.name))
             if files.count > 1 {
-                try? FileCalls.remove(path(journal))
+                try? FileCalls.remove(journalPath)
                 try FileCalls.synchronize(folder)
             }
         } catch {
             if isDecided {
                 // The next recovery would commit it. It is rolled back here, unless a file was renamed already.
-                if files.allSatisfy({ FileStamp(hidden($0.name)) != nil }) { try? FileCalls.remove(path(journal)) }
+                if files.allSatisfy({ FileStamp(hidden($0.name)) != nil }) { try? FileCalls.remove(journalPath) }
             }
-            if FileStamp(path(journal)) == nil { for file in files { try? FileCalls.remove(hidden(file.name)) } }
-            throw StoreFiles.saveFailure(error)
+            if FileStamp(journalPath) == nil { for file in files { try? FileCalls.remove(hidden(file.name)) } }
+            throw StoreFiles.saveFailure(
+                error, isFinishedLater: FileStamp(journalPath) != nil, isWritten: hasReplaced && FileStamp(journalPath) == nil)
         }
     }
 
     /// Finishes the work of an ended process: renames the files of a journal, and removes new files without one. The caller has the lock.
     func recover() throws {
-        if FileStamp(path(journal)) != nil {
-            let (memory, count, _) = try StoreFiles.read(path(journal), progress: nil)
+        if FileStamp(journalPath) != nil {
+            let (memory, count, _) = try StoreFiles.read(journalPath, progress: nil)
             defer { memory.deallocate() }
-            let names = JournalText.names(UnsafeRawBufferPointer(start: memory, count: count))
+            let entries = JournalText.entries(UnsafeRawBufferPointer(start: memory, count: count))
+            let names = entries.map(\.name)
+            // Nothing is renamed before all of it can be.
+            for entry in entries where FileStamp(hidden(entry.name)) != nil { try checkUnedited(entry) }
             for name in names where FileStamp(hidden(name)) != nil { try FileCalls.rename(hidden(name), to: path(name)) }
             try syncFolders(of: names)
-            try? FileCalls.remove(path(journal))
+            try? FileCalls.remove(journalPath)
             try FileCalls.synchronize(folder)
         }
         for name in FileCalls.names(in: folder) where name.hasPrefix(".\(store).") && name.hasSuffix(Self.suffix) {
-            try? FileCalls.remove(path(name))
+            try? FileCalls.remove(folder + "/" + name)
         }
     }
+
+    /// - Throws: Code 134080 if the file was changed after the save, or if its new content is incomplete.
+    private func checkUnedited(_ entry: JournalText.Entry) throws {
+        let (new, old) = (hidden(entry.name), path(entry.name))
+        func failure(_ reason: String, _ next: String) -> NSError {
+            CoreDataError.make(
+                NSPersistentStoreOpenError, "The files at \(folder) are between two states.",
+                reason: "A program ended while it saved them. \(reason)", next: next, info: [NSFilePathErrorKey: old])
+        }
+        if let size = entry.size, FileStamp(new)?.size != size {
+            throw failure(
+                "The new content of \(old), at \(new), is incomplete.", "Remove \(new) to keep the file as it is, and open the store again."
+            )
+        }
+        if let replaced = entry.replaced, FileStamp(old)?.text ?? JournalText.missing != replaced {
+            throw failure(
+                "\(old) was edited since: the save would replace it by \(new).",
+                "Merge the two by hand, remove \(new), and open the store again.")
+        }
+    }
+
+    /// Whether a save was decided and not finished: the files are between two states.
+    var isBetweenStates: Bool { FileStamp(journalPath) != nil }
 
     /// Whether ``recover()`` has work to do.
     var needsRecovery: Bool {
@@ -118,17 +154,34 @@ struct FileReplacement {
     }
 }
 
-/// The list of names in a journal, one on each line. Names of files have no line breaks here, because they come from layouts.
+/// The list of the files in a journal: one a line, with what it replaces and the size of its new content. The names of files come from layouts and contain no
+/// line breaks. Journals of earlier versions have the names alone.
 private enum JournalText {
-    static func text(_ names: [String]) throws -> [UInt8] {
-        if let wrong = names.first(where: { $0.contains("\n") || $0.contains("/") }) {
+    struct Entry {
+        let name: String
+        /// The state of the file when it was to be replaced, as text; nil if the journal does not tell.
+        let replaced: String?
+        let size: Int?
+
+        init(name: String, replaced: String?, size: Int?) { (self.name, self.replaced, self.size) = (name, replaced, size) }
+    }
+
+    /// The state of a file that is not there.
+    static let missing = "none"
+
+    static func text(_ entries: [Entry]) throws -> [UInt8] {
+        if let wrong = entries.first(where: { $0.name.contains("\n") || $0.name.contains("/") })?.name {
             throw CoreDataError.make(
                 NSPersistentStoreSaveError, "“\(wrong)” cannot be the name of a file of a store.", next: "Change it in the layout.")
         }
-        return Array(names.joined(separator: "\n").utf8)
+        return Array(entries.map { "\($0.name)/\($0.replaced ?? "")/\($0.size ?? 0)" }.joined(separator: "\n").utf8)
     }
 
-    static func names(_ bytes: UnsafeRawBufferPointer) -> [String] {
-        String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    static func entries(_ bytes: UnsafeRawBufferPointer) -> [Entry] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { line in
+            let parts = line.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 3 else { return Entry(name: String(parts[0]), replaced: nil, size: nil) }
+            return Entry(name: String(parts[0]), replaced: String(parts[1]), size: Int(parts[2]))
+        }
     }
 }

@@ -8,7 +8,11 @@ enum StoreFiles {
     static let timeout: TimeInterval = SQLiteStoreDefaults.timeout
 
     /// Returns the error of a save that a call of the system has ended.
-    static func saveFailure(_ error: any Error) -> any Error {
+    ///
+    /// - Parameters:
+    ///   - isFinishedLater: Whether the save was decided: the next program that opens the files for writing finishes it.
+    ///   - isWritten: Whether the files have their new content, which may not be on the disk yet.
+    static func saveFailure(_ error: any Error, isFinishedLater: Bool = false, isWritten: Bool = false) -> any Error {
         guard let number = FileFailure.number(of: error) else { return error }
         let info = (error as NSError).userInfo
         let path = info[NSFilePathErrorKey] as? String ?? "?"
@@ -16,7 +20,11 @@ enum StoreFiles {
         let what = words.range(of: ". ").map { String(words[..<$0.lowerBound]) + "." } ?? words
         return CoreDataError.make(
             NSPersistentStoreSaveError, what, reason: FileFailure.reason(number),
-            next: "Nothing was changed. See to it that the folder can be written to and has room.", cause: error,
+            next: isFinishedLater
+                ? "The save is finished when the files are next opened for writing. See to it that all of them can be replaced."
+                : isWritten
+                    ? "The files have the new content, which may not be on the disk. Check the disk, and save again."
+                    : "Nothing was changed. See to it that the folder can be written to and has room.", cause: error,
             info: [NSFilePathErrorKey: path])
     }
 
@@ -55,10 +63,15 @@ enum StoreFiles {
     }
 
     /// Writes a new file and its bytes to the disk.
-    static func writeNew(_ path: String, _ text: TextBytes, mode: UInt32) throws {
-        let file = try OpenFile(writing: path, mode: mode, existing: .emptied)
+    ///
+    /// - Parameter other: The file that it will replace, whose owner it gets.
+    static func writeNew(_ path: String, _ text: TextBytes, mode: UInt32, replacing other: String? = nil) throws {
+        // An interrupted save may have left one. A symbolic link in its place leads to a file of others.
+        try FileCalls.remove(path)
+        let file = try OpenFile(writing: path, mode: mode)
         do {
             // The creation mask may have taken permissions away. A disk without permissions keeps those that it has.
+            if let other { file.setOwner(like: other) }
             try? file.setMode(mode)
             try file.write(text.buffer)
             try file.synchronize()

@@ -232,7 +232,6 @@ extension RecordStore: ModelMigratingStore {
         by mapping: InferredMapping, rules: MigrationRules, progress: Progress?
     ) throws {
         try withPlace(url) { place in
-            if place.replacement.needsRecovery { try place.replacement.recover() }
             let migration = try FileMigration(self, at: url, options: options, from: source, to: destination, by: mapping, rules: rules)
             if progress?.isCancelled == true {
                 throw CoreDataError.make(
@@ -255,7 +254,11 @@ extension RecordStore: ModelMigratingStore {
 
     private static func withPlace<Result>(_ url: URL, _ body: (FilePlace) throws -> Result) throws -> Result {
         guard let place = FilePlace(url, fileExtension) else { throw StoreFiles.notFound(url.path) }
-        return try StoreFiles.locking(place.folder) { try body(place) }
+        return try StoreFiles.locking(place.folder) {
+            // Opening the files would wait for the lock to do it.
+            if place.replacement.needsRecovery { try place.replacement.recover() }
+            return try body(place)
+        }
     }
 
     /// Shared files keep no model.

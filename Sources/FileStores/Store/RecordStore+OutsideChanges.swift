@@ -13,6 +13,13 @@ extension RecordStore {
         var ordered: [ChangedOrder] = []
         for index in images.indices where FileStamp(images[index].path) != images[index].stamp {
             let old = images[index]
+            if old.stamp != nil, FileStamp(old.path) == nil {
+                throw CoreDataError.make(
+                    NSPersistentStoreSaveError, "The file at \(old.path) is not there any more.",
+                    reason: "Another program has moved or removed it since it was read.",
+                    next: "Put it back, and save again; or add the store anew to begin with an empty file.",
+                    info: [NSFilePathErrorKey: old.path])
+            }
             var report = FileReport()
             let new = try read(old.plan, progress: nil, report: &report)
             if new.text.buffer.elementsEqual(old.text.buffer), new.form == old.form {

@@ -43,6 +43,15 @@ extension RecordStore {
                     expected: .init(images[index].stamp)))
         }
         if let file = try changedMetadata() { files.append(file) }
+        if place.file == nil, !files.isEmpty {
+            // Each entity has a file, so that the folder can be read as a whole.
+            for (index, image) in images.enumerated() where newImages[index] == nil && FileStamp(image.path) == nil {
+                newImages[index] = image
+                files.append(
+                    FileReplacement.File(
+                        name: place.fileName(image.plan.name), text: try encodedText(of: image), mode: 0o644, expected: .missing))
+            }
+        }
         try place.replacement.replace(files)
         for (index, image) in newImages {
             image.stamp = FileStamp(image.path)

@@ -107,7 +107,8 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
                 CocoaError.Code.fileNoSuchFile.rawValue, "There is no folder at \(place.folder).", next: "Create it first.",
                 info: [NSFilePathErrorKey: place.folder])
         }
-        if place.replacement.needsRecovery {
+        // Readers need no recovery of a save that was not decided: the files have their old content.
+        if isReadOnly ? place.replacement.isBetweenStates : place.replacement.needsRecovery {
             if isReadOnly {
                 throw CoreDataError.make(
                     NSPersistentStoreOpenError, "The files at \(place.folder) are between two states.",
@@ -186,6 +187,13 @@ class RecordStore: NSPersistentStore, StoreInterface, RowAccess, ContentsStatePr
         }
         // An empty file was created for this store.
         let isBlank = text.buffer.allSatisfy { $0 == 0x20 || 0x09...0x0D ~= $0 }
+        if isBlank, FileStamp(place.folder + "/" + place.metadataName) != nil {
+            throw CoreDataError.make(
+                NSPersistentStoreOpenError, "The file at \(path) is empty.",
+                reason:
+                    "The store has saved to it, which leaves no file empty: another program has emptied it, or is writing it at this moment.",
+                next: "Try again. If it stays empty, restore it, or remove it to begin anew.", info: [NSFilePathErrorKey: path])
+        }
         let image = RecordImage(
             file, path: path, text: isBlank ? TextBytes(try format.emptyText(file)) : text, form: isBlank ? format.newForm : form,
             stamp: stamp)

@@ -15,6 +15,8 @@ package struct FileStamp: Equatable, Sendable {
     package let size: Int
     package let seconds: Int
     package let nanoseconds: Int
+    /// The time of the last change of the file or its attributes, which no program can set back.
+    private let changed: (seconds: Int, nanoseconds: Int)
     /// The kind of file and its permissions, which make no difference.
     package let mode: UInt32
 
@@ -24,8 +26,10 @@ package struct FileStamp: Equatable, Sendable {
         size = Int(status.st_size)
         #if canImport(Darwin)
         (seconds, nanoseconds) = (status.st_mtimespec.tv_sec, status.st_mtimespec.tv_nsec)
+        changed = (status.st_ctimespec.tv_sec, status.st_ctimespec.tv_nsec)
         #else
         (seconds, nanoseconds) = (Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec))
+        changed = (Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec))
         #endif
         mode = UInt32(status.st_mode)
     }
@@ -37,16 +41,22 @@ package struct FileStamp: Equatable, Sendable {
         self.init(status)
     }
 
+    /// Whether somebody may write to the file.
+    package var isWritable: Bool { mode & 0o222 != 0 }
+
     package var isDirectory: Bool { mode & 0o170000 == 0o040000 }
+
+    /// The stamp as text.
+    package var text: String { "\(device) \(inode) \(size) \(seconds) \(nanoseconds) \(changed.seconds) \(changed.nanoseconds)" }
 
     /// The stamp as text; nil for a file that was written so recently that another write may have the same time.
     package var lastingText: String? {
         let written = Double(seconds) + Double(nanoseconds) / 1e9
-        return Date().timeIntervalSince1970 - written > 0.1 ? "\(device) \(inode) \(size) \(seconds) \(nanoseconds)" : nil
+        return Date().timeIntervalSince1970 - written > 0.1 ? text : nil
     }
 
     package static func == (left: FileStamp, right: FileStamp) -> Bool {
         left.inode == right.inode && left.device == right.device && left.size == right.size && left.seconds == right.seconds
-            && left.nanoseconds == right.nanoseconds
+            && left.nanoseconds == right.nanoseconds && left.changed == right.changed
     }
 }

@@ -91,6 +91,18 @@ package final class OpenFile {
         }
     }
 
+    /// Gives the file the owner and the group of another file, as far as this process may.
+    ///
+    /// Call it before ``setMode(_:)``: the system takes some permissions away with the owner.
+    @discardableResult package func setOwner(like other: String) -> OpenFile {
+        var (status, own) = (stat(), stat())
+        guard stat(other, &status) == 0, fstat(descriptor, &own) == 0, (status.st_uid, status.st_gid) != (own.st_uid, own.st_gid) else {
+            return self
+        }
+        if fchown(descriptor, status.st_uid, status.st_gid) != 0 { _ = fchown(descriptor, own.st_uid, status.st_gid) }
+        return self
+    }
+
     /// Gives the file permissions, whatever the process's mask.
     package func setMode(_ mode: UInt32) throws {
         FileCalls.will(.setMode(path))

@@ -121,7 +121,8 @@ extension RemoteReader {
         ///
         /// Others may have inserted or deleted resources meanwhile: then the total has changed as well.
         fileprivate func expectedCount(_ answer: BackendAnswer) -> Int? {
-            guard !mayEndEarly, let total, total == answer.total else { return nil }
+            // A page that tells no number leaves the one that was told.
+            guard !mayEndEarly, let total, total == answer.total ?? total else { return nil }
             // A resource that was received twice has moved, and the omitted ones may have been the same.
             if !hasOtherTotals, pages.rows.count - pages.countOfLacking > max(0, total - sequence.first.offset) { return total }
             let expected = min(sequence.first.limit ?? .max, total - sequence.first.offset)

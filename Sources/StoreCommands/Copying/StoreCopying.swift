@@ -1,6 +1,7 @@
 internal import FileStores
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Platform
 
 /// Copies a store to a new one of any kind.
 package struct StoreCopying {
@@ -47,6 +48,10 @@ package struct StoreCopying {
         try StoreKind.refuseAddress(path)
         let url = URL(fileURLWithPath: path)
         let kind = try kind ?? Self.kind(of: path)
+        // Another command that copies to the place at the same time waits, and finds the copy.
+        let lock = try FileLock(
+            .temporaryFile(url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).copying").path), timeout: 600)
+        defer { lock?.removeFile() }
         if FileManager.default.fileExists(atPath: url.path) {
             throw CommandError.make(
                 "The store is not copied to \(PlaceText.shown(url.path)).", reason: "There is something already.",

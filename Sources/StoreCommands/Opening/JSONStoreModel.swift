@@ -32,7 +32,7 @@ struct JSONStoreModel {
         for (list, entity) in zip(lists, entities) {
             var names: [String] = []
             var values: [String: [JSONReading.JSONValue]] = [:]
-            for member in list.records.joined() where member.key != "id" {
+            for member in list.records.joined() {
                 if values[member.key] == nil { names.append(member.key) }
                 values[member.key, default: []].append(member.value)
             }
@@ -47,7 +47,8 @@ struct JSONStoreModel {
     ) -> NSPropertyDescription? {
         let values = values.filter { !$0.isNull }
         guard name.first?.isLetter == true, !values.contains(where: { $0.array != nil || $0.object != nil }) else { return nil }
-        for index in lists.indices where !values.isEmpty && values.allSatisfy(keys[index].contains) {
+        // The key of a record refers to no other one.
+        for index in lists.indices where name != "id" && !values.isEmpty && values.allSatisfy(keys[index].contains) {
             let isNamed = name.lowercased() == lists[index].name.lowercased()
             let areUnique = values.allSatisfy { $0.string.flatMap(UUID.init(uuidString:)) != nil }
             if isNamed || areUnique { return NSRelationshipDescription(name: name, destination: entities[index]) }

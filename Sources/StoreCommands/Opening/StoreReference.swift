@@ -105,17 +105,16 @@ package struct StoreReference: Sendable {
         let copy = isWritable ? nil : try StoreCopyForReading.ifNeeded(found.url)
         let url = copy?.url ?? found.url
         do {
-            let file = try SQLiteInspection(url, isCopy: copy != nil)
-            if try !file.isStore { return try openTables(found, url, copy, sideFiles) }
-            let metadata = try file.metadata()
-            let (model, origin) = try sqliteModel(file, metadata)
+            guard let (file, keepsHistory, metadata, (model, origin)) = try inspectSQLite(url, isCopy: copy != nil) else {
+                return try openTables(found, url, copy, sideFiles)
+            }
             var options: [AnyHashable: Any] = [:]
             if !isWritable {
                 options[NSReadOnlyPersistentStoreOption] = true
                 // Objects are read once, one after another.
                 options[SQLiteRowCacheLimitOption] = NSNumber(value: 1 << 20)
                 if copy == nil { options[SQLiteKeepsFilesOption] = true }
-            } else if try file.keepsHistory() {
+            } else if keepsHistory {
                 options[NSPersistentHistoryTrackingKey] = true
             }
             if case .drafted = origin {
@@ -131,10 +130,25 @@ package struct StoreReference: Sendable {
             let coordinator = try NSPersistentStoreCoordinator(checking: model)
             let store = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
-            return OpenStore(found, origin, coordinator, store, isWritable ? nil : file, copy, sideFiles: sideFiles)
+            return OpenStore(found, origin, coordinator, store, file, copy, sideFiles: sideFiles)
         } catch let error as NSError where copy != nil {
             throw StoreCopyForTrying.renamed(error, url.path, found.url.path)
         }
+    }
+
+    /// Returns what a file says of its store; nil for a file without one.
+    ///
+    /// A file that is to be written is closed again: SQLite shares the log's index among the connections of a process, and one that only reads would keep
+    /// the others from writing.
+    private func inspectSQLite(
+        _ url: URL, isCopy: Bool
+    ) throws -> (
+        file: SQLiteInspection?, keepsHistory: Bool, metadata: [String: Any], model: (NSManagedObjectModel, OpenStore.ModelOrigin)
+    )? {
+        let file = try SQLiteInspection(url, isCopy: isCopy)
+        guard try file.isStore else { return nil }
+        let metadata = try file.metadata()
+        return (isWritable ? nil : file, try file.keepsHistory(), metadata, try sqliteModel(file, metadata))
     }
 
     /// Opens the tables of another program, with the given model, or one that is drafted from them.

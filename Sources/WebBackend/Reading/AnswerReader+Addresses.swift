@@ -10,12 +10,22 @@ extension AnswerReader {
     ///
     /// - Throws: Code 134070, with the parameters and a resource that does not match.
     func checkFilters(_ answer: BackendAnswer, _ request: BackendRequest) throws {
-        guard case .address = call.paging.form, let page = request.page, !request.filters.isEmpty else { return }
+        guard case .address = call.paging.form, let page = request.page, !request.filters.isEmpty || !request.sorts.isEmpty
+        else { return }
         let lost = try filterNames(request).subtracting(Self.names(page.text))
         if lost.isEmpty { return }
-        let filters = request.filters.filter { $0.comparison == .equal || $0.comparison == .isIn }
-        for resource in answer.trialResources {
-            guard let filter = filters.first(where: { contradicts($0, resource) }) else { continue }
+        let resources = answer.trialResources
+        if let sort = request.sorts.first,
+            let (before, after) = zip(resources, resources.dropFirst()).first(where: { isUnsorted($0, $1, sort) })
+        {
+            throw WebBackendError.answer(
+                request.description,
+                "The address of the page, which the page before has named, has no “\(lost.sorted().joined(separator: "”, “"))”, and the resources "
+                    + "\(before.id) and \(after.id) are not in the order of “\(sort.keyPath)” that was asked for.",
+                next: "Leave “\(sort.keyPath)” out of the sorting of the call: then it is sorted in memory. Or describe pages by a number.")
+        }
+        for resource in resources {
+            guard let filter = request.filters.first(where: { contradicts($0, resource) }) else { continue }
             throw WebBackendError.answer(
                 request.description,
                 "The address of the page, which the page before has named, has no “\(lost.sorted().joined(separator: "”, “"))”, and the resource "
@@ -30,7 +40,7 @@ extension AnswerReader {
     private func filterNames(_ request: BackendRequest) throws -> Set<String> {
         let builder = RequestBuilder(service)
         var (first, plain) = (request, request)
-        (first.page, plain.page, plain.filters, plain.predicate) = (nil, nil, [], nil)
+        (first.page, plain.page, plain.filters, plain.predicate, plain.sorts) = (nil, nil, [], nil, [])
         return try Self.names(builder.request(first, plan, call).url).subtracting(Self.names(builder.request(plain, plan, call).url))
     }
 
@@ -49,11 +59,42 @@ extension AnswerReader {
             if case .string = value, plan.style.filters.isInexactForText || plan.style.filters.inexact.contains(filter.comparison) {
                 return false
             }
-            return filter.values.isEmpty ? filter.ids.isEmpty && value != .null : filter.values.allSatisfy { Self.differ(value, $0) }
+            switch filter.comparison {
+            case .equal, .isIn:
+                return filter.values.isEmpty ? filter.ids.isEmpty && value != .null : filter.values.allSatisfy { Self.differ(value, $0) }
+            case .lessThan: return filter.values.first.flatMap { Self.isOrdered($0, value, orEqual: true) } ?? false
+            case .lessThanOrEqual: return filter.values.first.flatMap { Self.isOrdered($0, value, orEqual: false) } ?? false
+            case .greaterThan: return filter.values.first.flatMap { Self.isOrdered(value, $0, orEqual: true) } ?? false
+            case .greaterThanOrEqual: return filter.values.first.flatMap { Self.isOrdered(value, $0, orEqual: false) } ?? false
+            case .contains, .beginsWith, .endsWith:
+                guard case .string(let text) = value, case .string(let part)? = filter.values.first else { return false }
+                return !text.lowercased().contains(part.lowercased())
+            default: return false
+            }
         case .one(let reference)?:
+            guard filter.comparison == .equal || filter.comparison == .isIn else { return false }
             guard let reference else { return !filter.ids.isEmpty }
             return !filter.ids.contains(reference.id)
         case .many?, nil: return false
+        }
+    }
+
+    /// Whether two resources are in another order than a sort key asks for.
+    private func isUnsorted(_ first: TrialResource, _ second: TrialResource, _ sort: BackendRequest.Sort) -> Bool {
+        guard case .value(let first)? = first.values[sort.keyPath], case .value(let second)? = second.values[sort.keyPath] else {
+            return false
+        }
+        // The order of texts is the service's.
+        if case .string = first { return false }
+        return (sort.isAscending ? Self.isOrdered(second, first, orEqual: false) : Self.isOrdered(first, second, orEqual: false)) ?? false
+    }
+
+    /// Whether a value is less than another one; nil for values that are not known to be comparable.
+    private static func isOrdered(_ first: PropertyValue, _ second: PropertyValue, orEqual: Bool) -> Bool? {
+        switch (first, second) {
+        case (.int64(let first), .int64(let second)): first < second || orEqual && first == second
+        case (.double(let first), .double(let second)): first < second || orEqual && first == second
+        default: nil
         }
     }
 
