@@ -49,9 +49,14 @@ package struct StoreCopying {
         let url = URL(fileURLWithPath: path)
         let kind = try kind ?? Self.kind(of: path)
         // Another command that copies to the place at the same time waits, and finds the copy.
-        let lock = try FileLock(
-            .temporaryFile(url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).copying").path), timeout: 600)
-        defer { lock?.removeFile() }
+        let place = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).copying")
+        guard let lock = try FileLock(.temporaryFile(place.path), timeout: 600) else {
+            throw CommandError.make(
+                "The store is not copied to \(PlaceText.shown(url.path)).",
+                reason: "Another command has been copying to it for ten minutes.",
+                next: "Give another place, or wait.")
+        }
+        defer { lock.removeFile() }
         if FileManager.default.fileExists(atPath: url.path) {
             throw CommandError.make(
                 "The store is not copied to \(PlaceText.shown(url.path)).", reason: "There is something already.",

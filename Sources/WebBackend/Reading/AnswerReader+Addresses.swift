@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Predicates
 internal import RemoteStore
 internal import WebTransport
@@ -68,7 +69,7 @@ extension AnswerReader {
             case .greaterThanOrEqual: return filter.values.first.flatMap { Self.isOrdered(value, $0, orEqual: false) } ?? false
             case .contains, .beginsWith, .endsWith:
                 guard case .string(let text) = value, case .string(let part)? = filter.values.first else { return false }
-                return !text.lowercased().contains(part.lowercased())
+                return !Self.folded(text).contains(Self.folded(part))
             default: return false
             }
         case .one(let reference)?:
@@ -98,11 +99,15 @@ extension AnswerReader {
         }
     }
 
+    /// A text as services compare it that take no notice of case and accents.
+    private static func folded(_ text: String) -> String { text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil) }
+
     private static func differ(_ value: PropertyValue, _ asked: PropertyValue) -> Bool {
         switch (value, asked) {
         case (.null, .null): false
         case (.null, _): true
-        case (.string, .string), (.bool, .bool), (.int64, .int64), (.uuid, .uuid): value != asked
+        case (.string(let value), .string(let asked)): folded(value) != folded(asked)
+        case (.bool, .bool), (.int64, .int64), (.uuid, .uuid): value != asked
         // Values of other types may be written less precisely than they are.
         default: false
         }
