@@ -40,7 +40,9 @@ extension PendingRecord {
     static func losses(from old: Stage, to new: Stage, _ transition: StaticString) -> [String] {
         guard let sent = old.sent else { return [] }
         guard let kept = new.sent else { return ["\(transition) loses what was sent by a change that is \(old.name)"] }
-        if case .sending = new, new.doubt == nil { return ["\(transition) forgets that a change that is \(old.name) may have arrived"] }
+        if case .sending = new, new.doubt == nil, old.doubt != nil || old.name != .sending {
+            return ["\(transition) forgets that a change that is \(old.name) may have arrived"]
+        }
         var change = kept.change
         // The number within a call differs for each call.
         change.key = sent.change.key

@@ -26,7 +26,7 @@ extension AnswerReader {
                 next: "Leave “\(sort.keyPath)” out of the sorting of the call: then it is sorted in memory. Or describe pages by a number.")
         }
         for resource in resources {
-            guard let filter = request.filters.first(where: { contradicts($0, resource) }) else { continue }
+            guard let filter = request.filters.first(where: { !isInPath($0) && contradicts($0, resource) }) else { continue }
             throw WebBackendError.answer(
                 request.description,
                 "The address of the page, which the page before has named, has no “\(lost.sorted().joined(separator: "”, “"))”, and the resource "
@@ -41,9 +41,14 @@ extension AnswerReader {
     private func filterNames(_ request: BackendRequest) throws -> Set<String> {
         let builder = RequestBuilder(service)
         var (first, plain) = (request, request)
-        (first.page, plain.page, plain.filters, plain.predicate, plain.sorts) = (nil, nil, [], nil, [])
+        // A filter with a place in the path is no parameter.
+        plain.filters = plain.filters.filter(isInPath)
+        (first.page, plain.page, plain.predicate, plain.sorts) = (nil, nil, nil, [])
         return try Self.names(builder.request(first, plan, call).url).subtracting(Self.names(builder.request(plain, plan, call).url))
     }
+
+    /// Returns whether a filter has a place in the path of the call.
+    private func isInPath(_ filter: BackendRequest.Filter) -> Bool { call.places.contains { CallPlan.keyPath($0) == filter.parameter } }
 
     /// Returns the names of the parameters of an address.
     private static func names(_ address: String) -> Set<String> {
