@@ -100,15 +100,14 @@ struct FileReplacement {
                 // The next recovery would commit it. It is rolled back here, unless a file was renamed already.
                 if files.allSatisfy({ FileStamp(hidden($0.name)) != nil }) { try? FileCalls.remove(journalPath) }
             }
-            if FileStamp(journalPath) == nil { for file in files { try? FileCalls.remove(hidden(file.name)) } }
-            throw StoreFiles.saveFailure(
-                error, isFinishedLater: FileStamp(journalPath) != nil, isWritten: hasReplaced && FileStamp(journalPath) == nil)
+            if !isBetweenStates { for file in files { try? FileCalls.remove(hidden(file.name)) } }
+            throw StoreFiles.saveFailure(error, after: isBetweenStates ? .decided : hasReplaced ? .written : .unchanged)
         }
     }
 
     /// Finishes the work of an ended process: renames the files of a journal, and removes new files without one. The caller has the lock.
     func recover() throws {
-        if FileStamp(journalPath) != nil {
+        if isBetweenStates {
             let (memory, count, _) = try StoreFiles.read(journalPath, progress: nil)
             defer { memory.deallocate() }
             let entries = JournalText.entries(UnsafeRawBufferPointer(start: memory, count: count))
@@ -162,8 +161,6 @@ private enum JournalText {
         /// The state of the file when it was to be replaced, as text; nil if the journal does not tell.
         let replaced: String?
         let size: Int?
-
-        init(name: String, replaced: String?, size: Int?) { (self.name, self.replaced, self.size) = (name, replaced, size) }
     }
 
     /// The state of a file that is not there.

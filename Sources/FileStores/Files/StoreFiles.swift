@@ -7,12 +7,27 @@ enum StoreFiles {
     /// How many seconds a store waits for others that write in its folder.
     static let timeout: TimeInterval = SQLiteStoreDefaults.timeout
 
+    /// How far a save has come when it failed.
+    enum SaveProgress {
+        /// The files have their old content.
+        case unchanged
+        /// The save is decided: the next program that opens the files for writing finishes it.
+        case decided
+        /// The files have their new content, which may not be on the disk yet.
+        case written
+
+        /// What the reader of the error can do.
+        var next: String {
+            switch self {
+            case .unchanged: "Nothing was changed. See to it that the folder can be written to and has room."
+            case .decided: "The save is finished when the files are next opened for writing. See to it that all of them can be replaced."
+            case .written: "The files have the new content, which may not be on the disk. Check the disk, and save again."
+            }
+        }
+    }
+
     /// Returns the error of a save that a call of the system has ended.
-    ///
-    /// - Parameters:
-    ///   - isFinishedLater: Whether the save was decided: the next program that opens the files for writing finishes it.
-    ///   - isWritten: Whether the files have their new content, which may not be on the disk yet.
-    static func saveFailure(_ error: any Error, isFinishedLater: Bool = false, isWritten: Bool = false) -> any Error {
+    static func saveFailure(_ error: any Error, after progress: SaveProgress) -> any Error {
         guard let number = FileFailure.number(of: error) else { return error }
         let info = (error as NSError).userInfo
         let path = info[NSFilePathErrorKey] as? String ?? "?"
@@ -20,12 +35,7 @@ enum StoreFiles {
         let what = words.range(of: ". ").map { String(words[..<$0.lowerBound]) + "." } ?? words
         return CoreDataError.make(
             NSPersistentStoreSaveError, what, reason: FileFailure.reason(number),
-            next: isFinishedLater
-                ? "The save is finished when the files are next opened for writing. See to it that all of them can be replaced."
-                : isWritten
-                    ? "The files have the new content, which may not be on the disk. Check the disk, and save again."
-                    : "Nothing was changed. See to it that the folder can be written to and has room.", cause: error,
-            info: [NSFilePathErrorKey: path])
+            next: progress.next, cause: error, info: [NSFilePathErrorKey: path])
     }
 
     /// Returns the error of a path that names no store.
